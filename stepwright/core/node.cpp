@@ -199,6 +199,8 @@ std::string Node::path() const {
   return found;
 }
 
+std::uint32_t Node::line() const { return tree_->line; }
+
 std::string Node::where() const { return joined(place(content_->name, *tree_), path()); }
 
 Tree Node::tree() const {

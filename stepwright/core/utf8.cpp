@@ -25,6 +25,21 @@ std::size_t character_size(std::string_view text) {
   return size;
 }
 
+char32_t code_point(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return lead;
+  char32_t point = lead & (0x7FU >> character.size());
+  for (const char c : character.substr(1))
+    point = (point << 6U) | (static_cast<unsigned char>(c) & 0x3FU);
+  return point;
+}
+
+/// Marks that make a terminal show text in another order than it is (Unicode TR 9).
+bool reorders(char32_t point) {
+  return point == 0x061C || point == 0x200E || point == 0x200F ||
+         (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
+}
+
 }  // namespace
 
 std::size_t find_bad_utf8(std::string_view text) {
@@ -49,13 +64,19 @@ std::string printable(std::string_view text, std::size_t longest) {
     text = text.substr(0, longest);
   }
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = character_size(text.substr(at, 4));
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const char32_t point = size == 0 ? byte : code_point(text.substr(at, size));
+    const std::size_t bytes = std::max<std::size_t>(size, 1);
+    if (size == 0 || point < 0x20 || point == 0x7F) {
       out += fmt::format("\\x{:02x}", byte);
+    } else if (reorders(point) || (point >= 0x80 && point < 0xA0)) {
+      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(point));
     } else {
-      out += c;
+      out += text.substr(at, bytes);
     }
+    at += bytes;
   }
   return cut ? out + "..." : out;
 }

@@ -23,8 +23,7 @@ std::string code_notes(const PlannedJob& planned) {
 void read_code_notes(const SourceFile& file, Draft& draft) {
   const std::size_t at = file.text.find(kMark);
   if (at == std::string::npos) {
-    draft.notes.push_back(
-        "The micro-batch is taken to be 1, as the file leaves it to the training code.");
+    draft.assume("micro_batch", "the file leaves it to the training code");
     return;
   }
   const std::size_t begin = at + kMark.size();

@@ -86,6 +86,18 @@ std::optional<std::int64_t> ranks_said(const Draft& draft) {
   return *draft.nodes * *draft.devices_of_node;
 }
 
+/// What a person says of the extent counts, whatever the files say.
+void take_given_extent(Draft& draft, const Given& given) {
+  if (given.devices) {
+    draft.ranks = given.devices;
+    draft.nodes = draft.devices_of_node = std::nullopt;
+  }
+  if (given.nodes) {
+    if (!given.devices) draft.ranks.reset();
+    draft.nodes = given.nodes;
+  }
+}
+
 /// How large the cluster is, as a job writes it.
 std::string extent(Draft& draft, const std::string& profile,
                    const std::optional<std::int64_t>& nodes) {
@@ -120,7 +132,8 @@ Cluster cluster_of(Draft& draft, const Given& given) {
   return read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
-Architecture settled_model(const Draft& draft, const Given& given, const std::string& file) {
+Architecture settled_model(Draft& draft, const Given& given, const std::string& file) {
+  if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
   if (!given.known_model) {
     if (draft.model) return *draft.model;
     fail_input(fmt::format("--model is required: {} does not say all sizes of the model", file));
@@ -152,16 +165,19 @@ void name_model(Architecture& model, std::vector<std::string>& notes) {
 
 void settle_batch(Draft& draft, const Given& given, const std::string& file) {
   const BatchGiven batch = read_batch(given.batch);
+  const bool sequences_given = batch.sequences && !draft.sequences;
+  const bool length_given = batch.length && !draft.length;
   settle(draft.sequences, batch.sequences, file, "--batch", "sequences of a step");
   settle(draft.length, batch.length, file, "--batch", "tokens of a sequence");
+  if (sequences_given) draft.assume("job.batch.sequences", "given by --batch");
+  if (length_given) draft.assume("job.batch.length", "given by --batch");
   Plan& plan = draft.plan;
   const std::int64_t ways = plan.parallel.data * draft.micro_batches.value_or(1);
   if (draft.open_micro_batch && draft.sequences && draft.micro_batches &&
       *draft.sequences % ways == 0) {
     plan.micro_batch = *draft.sequences / ways;
   } else if (draft.open_micro_batch) {
-    draft.notes.push_back(
-        fmt::format("The micro-batch is taken to be {}, as nothing says it.", plan.micro_batch));
+    draft.assume("micro_batch", "nothing says it");
   }
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   if (draft.micro_batches) {
@@ -170,6 +186,11 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
       fail_input(fmt::format(
           "{}: {} sequences of a step are not {} (micro-batch) x {} (data) x {} (micro-batches)",
           file, *draft.sequences, plan.micro_batch, plan.parallel.data, *draft.micro_batches));
+    }
+    if (!draft.sequences) {
+      draft.assume("job.batch.sequences",
+                   fmt::format("{} (micro-batch) x {} (data) x {} (micro-batches)",
+                               plan.micro_batch, plan.parallel.data, *draft.micro_batches));
     }
     draft.sequences = product;
   }
@@ -189,6 +210,18 @@ Given with_model(Given given) {
   return given;
 }
 
+Document with_settings(Document document, const Given& given) {
+  for (const std::string& setting : given.settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      fail_input(fmt::format("--set: '{}' is no NAME=VALUE", printable(setting)));
+    }
+    document = document.with(std::string_view(setting).substr(0, equals),
+                             std::string_view(setting).substr(equals + 1));
+  }
+  return document;
+}
+
 void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
   if (given.cluster.empty() && !given.known_cluster) {
     fail_input(
@@ -196,7 +229,10 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
                     "profiles)",
                     file));
   }
+  take_given_extent(draft, given);
   draft.cluster = given.known_cluster ? *given.known_cluster : cluster_of(draft, given);
+  draft.assume("job.cluster", given.devices || given.nodes ? "given by --cluster, --nodes or --gpus"
+                                                           : "given by --cluster");
   const auto ranks = ranks_said(draft);
   if (ranks && *ranks != draft.cluster.devices()) {
     fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
@@ -210,6 +246,8 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
                            degrees.pipeline));
   }
   degrees.data = draft.cluster.devices() / inner;
+  draft.assume("parallel.data", fmt::format("what tensor, context and pipeline leave of {} devices",
+                                            draft.cluster.devices()));
 }
 
 namespace {
@@ -243,7 +281,7 @@ void group_experts(Plan& plan, const Architecture& model) {
 
 }  // namespace
 
-PlannedJob finish(Draft draft, const Given& given, const std::string& file) {
+PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
   Job job;
   job.model = settled_model(draft, given, file);
   name_model(job.model, draft.notes);

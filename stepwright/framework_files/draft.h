@@ -3,17 +3,26 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "stepwright/framework_files/import_report.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
 
-/// The facts that a person adds to files which do not say everything.
+/// The facts that a person adds to files which do not say everything, or in the place of theirs.
 struct Given {
   std::string model;  ///< A built-in name or a path, once `with_model` has run; empty: the files'.
   std::string cluster;  ///< A profile, `PROFILE:NODES`, a path, or a mapping as in a job.
-  std::optional<std::int64_t> nodes;
+  std::optional<std::int64_t> nodes;    ///< In the place of what files say.
+  std::optional<std::int64_t> devices;  ///< Of the whole job, in the place of what files say.
+  /// `NAME=VALUE`, in the place of what files say: variables of a script, or dotted paths of a
+  /// configuration.
+  std::vector<std::string> settings;
+  std::string function;                 ///< Of a Python file, which makes the configuration.
+  std::optional<std::int64_t> command;  ///< Of a script that starts several, from 1.
   std::string batch;  ///< `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job.
   /// The model in place of the words above, where it is known already.
   std::optional<Architecture> known_model;
@@ -25,6 +34,11 @@ struct SourceFile {
   std::string name;
   std::string text;
 };
+
+/// Whether a file has these characters anywhere.
+inline bool holds(const SourceFile& file, std::string_view text) {
+  return file.text.find(text) != std::string::npos;
+}
 
 /// The plan and job as the files of a framework say them, before what they leave open is settled.
 struct Draft {
@@ -48,7 +62,13 @@ struct Draft {
   /// files: they are as the framework has them.
   bool framework_overlap = false;
   bool framework_gradients = false;  ///< Nor is the type in which gradients are summed.
+  ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
   std::vector<std::string> notes;    ///< What was assumed, for people.
+
+  /// Says why the plan has what it has in a field that no file states.
+  void assume(std::string field, std::string why) {
+    report.assumed.push_back({std::move(field), "", std::move(why)});
+  }
 };
 
 /// The same with the model that its words name. Fails with `kInput` where there is none of that
@@ -60,9 +80,13 @@ Given with_model(Given given);
 /// given, and when files, degrees and cluster contradict each other.
 void settle_ranks(Draft& draft, const Given& given, const std::string& file);
 
+/// A document with `Given::settings` in the place of what it says; what it lacks is added. Fails
+/// with `kInput` where one is no `NAME=VALUE`.
+Document with_settings(Document document, const Given& given);
+
 /// The plan with its job, legal and canonical. Fails with `kInput` where model or batch are not
 /// said or said twice in different words, and with the reason of a refusal when the plan is not
 /// legal.
-PlannedJob finish(Draft draft, const Given& given, const std::string& file);
+PlannedJob finish(Draft& draft, const Given& given, const std::string& file);
 
 }  // namespace stepwright

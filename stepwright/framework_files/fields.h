@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "stepwright/core/document.h"
 
@@ -14,16 +17,21 @@ namespace stepwright {
 inline constexpr std::int64_t kMostOfField = std::int64_t{1} << 40;
 
 /// The settings of one mapping of a framework's file, with the framework's defaults for what is
-/// absent or null. Values of a wrong kind fail with `kInput`, naming file, field and value.
+/// absent or null. Values of a wrong kind fail with `kInput`, naming file, field and value. Copies
+/// and sections keep together what was asked for.
 class Fields {
  public:
-  explicit Fields(Node node) : node_(node) {}
+  explicit Fields(Node node) : Fields(node, "", std::make_shared<Paths>()) {}
 
-  /// The value, unless it is absent or null.
+  /// The value, unless it is absent or null. All below it counts as asked for.
   [[nodiscard]] std::optional<Node> find(std::string_view key) const {
     const auto value = node_.find(key);
-    return value && !value->is_null() ? value : std::nullopt;
+    if (!value || value->is_null()) return std::nullopt;
+    asked_->insert(prefix_ + std::string(key));
+    return value;
   }
+  /// Whether the value at a dotted path from the root was asked for.
+  [[nodiscard]] bool asked(std::string_view path) const { return asked_->contains(path); }
   [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t usual,
                                      std::int64_t low = 1) const {
@@ -58,12 +66,13 @@ class Fields {
   [[nodiscard]] Node node() const { return node_; }
 
  private:
-  Node node_;
-};
+  using Paths = std::set<std::string, std::less<>>;
+  Fields(Node node, std::string prefix, std::shared_ptr<Paths> asked)
+      : node_(node), prefix_(std::move(prefix)), asked_(std::move(asked)) {}
 
-/// A note on keys that a reader does not understand: one that is nearly a known one fails with
-/// `kInput`, the others are listed in a note. `passed` are known to matter to no plan.
-std::optional<std::string> unread_keys(Node node, std::span<const std::string_view> known,
-                                       std::span<const std::string_view> passed);
+  Node node_;
+  std::string prefix_;  ///< "parallelism." of a section.
+  std::shared_ptr<Paths> asked_;
+};
 
 }  // namespace stepwright

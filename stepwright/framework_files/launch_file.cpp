@@ -25,6 +25,19 @@ const LaunchTarget& target_of(std::string_view word) {
   return *found;
 }
 
+/// The target whose files these are, by their content.
+const LaunchTarget& recognised(std::span<const SourceFile> files) {
+  const auto targets = launch_targets();
+  const auto found = std::ranges::find_if(targets, [&](const LaunchTarget& target) {
+    return target.recognises != nullptr && std::ranges::any_of(files, [&](const SourceFile& file) {
+             return target.recognises(file);
+           });
+  });
+  if (found != targets.end()) return *found;
+  fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
+                         files.front().name, fmt::join(import_words(), "|")));
+}
+
 std::vector<std::string> words_of(bool (*is)(const LaunchTarget&)) {
   std::vector<std::string> words;
   for (const LaunchTarget& target : launch_targets()) {
@@ -156,21 +169,26 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
 }
 
-PlannedJob import_plan(std::string_view word, std::span<const std::filesystem::path> files,
-                       const Given& given) {
+ImportedPlan import_plan(std::string_view word, std::span<const std::filesystem::path> files,
+                         const Given& given) {
   std::vector<SourceFile> sources;
   for (const auto& path : files) sources.push_back({path.string(), read_text_file(path)});
   return import_sources(word, sources, given);
 }
 
-PlannedJob import_sources(std::string_view word, std::span<const SourceFile> sources,
-                          const Given& given) {
-  const LaunchTarget& target = target_of(word);
+ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> sources,
+                            const Given& given) {
+  const LaunchTarget& target = word.empty() ? recognised(sources) : target_of(word);
   Draft draft;
   draft.framework.name = target.framework;
   const Given full = with_model(given);
   target.read(sources, full, draft);
-  return finish(std::move(draft), full, sources.front().name);
+  ImportedPlan imported{.target = std::string(target.word),
+                        .planned = finish(draft, full, sources.front().name),
+                        .report = {}};
+  imported.report = std::move(draft.report);
+  settle_report(imported.planned, imported.report);
+  return imported;
 }
 
 std::string read_text_file(const std::filesystem::path& path) {

@@ -33,14 +33,21 @@ Framework target_framework(std::string_view target, const std::string& release);
 LaunchFile export_plan(std::string_view target, PlannedJob planned, const std::string& release,
                        bool nearest = false, std::string_view where = "plan");
 
-/// The plan that files of a target describe. Its job's notes say what was assumed. Fails with
-/// `kInput` and `kUnsupported` as the readers of `Draft` say.
-PlannedJob import_plan(std::string_view target, std::span<const std::filesystem::path> files,
-                       const Given& given);
+/// A plan made of files, and what became of each of their settings.
+struct ImportedPlan {
+  std::string target;  ///< Whose files they are.
+  PlannedJob planned;
+  ImportReport report;
+};
+
+/// The plan that files of a target describe; without a target the files' content says whose they
+/// are. Fails with `kInput` and `kUnsupported` as the readers of `Draft` say.
+ImportedPlan import_plan(std::string_view target, std::span<const std::filesystem::path> files,
+                         const Given& given);
 
 /// The same of texts.
-PlannedJob import_sources(std::string_view target, std::span<const SourceFile> files,
-                          const Given& given);
+ImportedPlan import_sources(std::string_view target, std::span<const SourceFile> files,
+                            const Given& given);
 
 /// Reads a text file of at most 1 MiB. Fails with `kInput` when it is missing, larger or no UTF-8.
 std::string read_text_file(const std::filesystem::path& path);

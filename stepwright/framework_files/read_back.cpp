@@ -21,7 +21,7 @@ PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
   given.known_model = job.model;
   target.read({&file, 1}, given, draft);
   if (draft.model) given.known_model.reset();
-  return finish(std::move(draft), given, file.name);
+  return finish(draft, given, file.name);
 }
 
 /// The plan as the target's file can say it: one that cannot be read back cannot be said.

@@ -21,6 +21,8 @@ struct LaunchTarget {
   std::string (*write)(const PlannedJob& planned, const std::vector<std::string>& header) = nullptr;
   /// Reads files; nothing for a target that is only written.
   void (*read)(std::span<const SourceFile> files, const Given& given, Draft& draft) = nullptr;
+  /// Whether a file is of this program, by its content; the first of the table that says so has it.
+  bool (*recognises)(const SourceFile& file) = nullptr;
 };
 
 /// All targets, in the order in which they are listed.

@@ -26,6 +26,8 @@ TEST(Utf8, CountsCharacters) { EXPECT_EQ(count_characters("3.4 µs"), 6U); }
 
 TEST(Utf8, EscapesAndCutsTextForMessages) {
   EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(printable("a\xe2\x80\xae"), "a\\u202e");
+  EXPECT_EQ(printable("a\xff"), "a\\xff");
   EXPECT_EQ(printable("abcdef", 4), "abcd...");
   EXPECT_EQ(printable("abcµ", 4), "abc...");
 }

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const SourceFile file{"fuzz", std::string(reinterpret_cast<const char*>(data), size)};
   for (const std::string& word : import_words()) {
     try {
-      const PlannedJob planned = import_sources(word, {&file, 1}, given());
+      const PlannedJob planned = import_sources(word, {&file, 1}, given()).planned;
       if (broken_rule(planned.job, planned.plan)) std::abort();
     } catch (const Error& error) {
       if (*error.what() == '\0') std::abort();

@@ -23,7 +23,7 @@ PlannedJob read(std::vector<SourceFile> files) {
   Given given;
   given.cluster = "dgx-h100:2";
   given.batch = "128x4096";
-  return import_sources("hf", files, given);
+  return import_sources("hf", files, given).planned;
 }
 
 TEST(HuggingFaceArguments, ReadsModelAndTraining) {

@@ -74,7 +74,7 @@ void expect_started(const LaunchTarget& target, PlannedJob planned) {
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const SourceFile source{std::string(target.word), file.text};
   PlannedJob back;
-  ASSERT_NO_THROW(back = import_sources(target.word, {&source, 1}, given)) << file.text;
+  ASSERT_NO_THROW(back = import_sources(target.word, {&source, 1}, given).planned) << file.text;
   EXPECT_EQ(plan_text(back.plan), plan_text(planned.plan));
   EXPECT_EQ(back.plan, planned.plan);
   const auto price = [](const PlannedJob& of) {

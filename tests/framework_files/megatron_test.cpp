@@ -100,13 +100,9 @@ TEST(Megatron, ReadsAScriptAsPeopleWriteThem) {
   EXPECT_EQ(planned.job.sequences, 512);
   EXPECT_EQ(planned.job.length, 8192);
   EXPECT_TRUE(planned.plan.sequence_parallel);
-  EXPECT_THAT(planned.job.notes,
-              testing::Contains(testing::HasSubstr("not read: --some-own-flag")));
 }
 
-TEST(Megatron, NamesWhatContradictsItselfOrIsMisspelt) {
-  EXPECT_THAT(refusal(with(kScript, "--sequence-parallel", "--sequence-paralel")),
-              testing::HasSubstr("did you mean '--sequence-parallel'"));
+TEST(Megatron, NamesWhatContradictsItself) {
   EXPECT_THAT(refusal(with(kScript, "--sequence-parallel", "--tensor-model-parallel-size 4")),
               testing::HasSubstr(
                   "says tensor_model_parallel_size 4, --tensor-model-parallel-size in line"));
@@ -121,8 +117,6 @@ TEST(Megatron, NamesWhatContradictsItselfOrIsMisspelt) {
   EXPECT_THAT(refusal(kScript, "dgx-h100:8"), testing::HasSubstr("runs on 32 ranks"));
   EXPECT_THAT(refusal(kScript, ""), testing::HasSubstr("--cluster is required"));
   EXPECT_THAT(refusal("echo hello\n"), testing::HasSubstr("no command has arguments"));
-  EXPECT_THAT(refusal(with(kScript, "--bf16", "--bf16 --optimizer-cpu-offload")),
-              testing::HasSubstr("nothing covers it yet"));
 }
 
 TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {

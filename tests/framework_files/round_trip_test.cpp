@@ -19,7 +19,7 @@ PlannedJob read_again(std::string_view target, const PlannedJob& planned, const 
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const SourceFile file{std::string(target), text};
-  return import_sources(target, {&file, 1}, given);
+  return import_sources(target, {&file, 1}, given).planned;
 }
 
 /// Whether both are the same plan of the same job, as far as files of frameworks speak of it.

@@ -96,4 +96,6 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
 }
 
+bool is_fsdp(const SourceFile& file) { return holds(file, kBeforePlan); }
+
 }  // namespace stepwright

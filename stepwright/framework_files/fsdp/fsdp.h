@@ -15,4 +15,7 @@ std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>
 /// Reads the plan of such a program.
 void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Whether a file is a program of `export --to fsdp`.
+bool is_fsdp(const SourceFile& file);
+
 }  // namespace stepwright

@@ -10,6 +10,7 @@
 #include "stepwright/framework_files/code_notes.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 
 namespace stepwright {
@@ -19,33 +20,6 @@ constexpr Named<ContextKind> kCpStrategies[] = {{ContextKind::kAllGather, "allga
                                                 {ContextKind::kRing, "alltoall"}};
 constexpr Named<DType> kAcceleratePrecisions[] = {
     {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp8, "fp8"}, {DType::kFp32, "no"}};
-constexpr std::array<std::string_view, 8> kAccelerateKeys = {
-    "distributed_type", "mixed_precision", "num_machines",     "num_processes",
-    "fsdp_config",      "fp8_config",      "deepspeed_config", "parallelism_config"};
-constexpr std::array<std::string_view, 24> kAcceleratePassed = {"compute_environment",
-                                                                "debug",
-                                                                "downcast_bf16",
-                                                                "dynamo_backend",
-                                                                "dynamo_config",
-                                                                "enable_cpu_affinity",
-                                                                "gpu_ids",
-                                                                "machine_rank",
-                                                                "main_process_ip",
-                                                                "main_process_port",
-                                                                "rdzv_backend",
-                                                                "same_network",
-                                                                "main_training_function",
-                                                                "use_cpu",
-                                                                "tpu_env",
-                                                                "tpu_use_cluster",
-                                                                "tpu_use_sudo",
-                                                                "tpu_name",
-                                                                "tpu_zone",
-                                                                "commands",
-                                                                "command_file",
-                                                                "tpu_vm",
-                                                                "mpirun_config",
-                                                                "megatron_lm_config"};
 
 bool is_plain_ddp(const Plan& plan) { return sharding_word(plan.sharding) == "NNN"; }
 bool is_zero_one(const Plan& plan) { return sharding_word(plan.sharding) == "NNG"; }
@@ -88,10 +62,6 @@ Tree deepspeed_section(const PlannedJob& planned) {
 void read_fsdp_section(const Fields& root, const Fields& parallelism, Draft& draft) {
   Plan& plan = draft.plan;
   const Fields fsdp = root.section("fsdp_config");
-  if (fsdp.flag("fsdp_offload_params", false)) {
-    fsdp.find("fsdp_offload_params")
-        ->fail_unsupported("offload is known but nothing covers it yet");
-  }
   const std::int64_t copies = parallelism.integer("parallelism_config_dp_replicate_size", 1);
   if (plan.parallel.data % copies != 0) {
     parallelism.find("parallelism_config_dp_replicate_size")
@@ -139,11 +109,6 @@ void read_zero_section(const Fields& root, Draft& draft) {
   const auto given = section.find("zero_stage");
   const auto stage = static_cast<std::size_t>(given ? given->integer(0, 3) : 2);
   draft.plan.sharding = sharding_of(kStages[stage]).value();
-  for (const std::string_view key : {"offload_optimizer_device", "offload_param_device"}) {
-    if (section.word(key, "none") != "none") {
-      section.find(key)->fail_unsupported("offload is known but nothing covers it yet");
-    }
-  }
   draft.micro_batches = section.size("gradient_accumulation_steps");
 }
 
@@ -174,11 +139,8 @@ std::string write_accelerate(const PlannedJob& planned, const std::vector<std::s
 
 void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const SourceFile& file = files.front();
-  const Document document = Document::parse(file.text, file.name);
+  const Document document = with_settings(Document::parse(file.text, file.name), given);
   const Fields root(document.root());
-  if (const auto note = unread_keys(root.node(), kAccelerateKeys, kAcceleratePassed)) {
-    draft.notes.push_back(*note);
-  }
   draft.nodes = root.size("num_machines");
   draft.ranks = root.size("num_processes");
   draft.precision = root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
@@ -196,6 +158,7 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
           fmt::format("{}: names a file of DeepSpeed: give both, this one first", file.name));
     }
     draft.framework.name = "deepspeed";
+    list_settings(root, file.name, kAccelerateSettings, draft.report);
     return read_deepspeed(files.subspan(1), given, draft);
   }
   draft.framework_overlap = draft.framework_gradients = true;
@@ -204,6 +167,9 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
   if (type == "FSDP") read_fsdp_section(root, parallelism, draft);
   if (type == "DEEPSPEED") read_zero_section(root, draft);
   read_code_notes(file, draft);
+  list_settings(root, file.name, kAccelerateSettings, draft.report);
 }
+
+bool is_accelerate(const SourceFile& file) { return holds(file, "distributed_type:"); }
 
 }  // namespace stepwright

@@ -15,4 +15,7 @@ std::string write_accelerate(const PlannedJob& planned, const std::vector<std::s
 /// Reads such a configuration, and a DeepSpeed one beside it that it may name.
 void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Whether a file is a configuration of Accelerate.
+bool is_accelerate(const SourceFile& file);
+
 }  // namespace stepwright

@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
@@ -66,12 +67,15 @@ std::string strategy_of(const Fields& arguments) {
   return text;
 }
 
-void read_strategy(const Fields& arguments, Draft& draft) {
+void read_strategy(const Fields& arguments, Draft& draft, const std::string& file) {
   const std::string strategy = strategy_of(arguments);
   const auto says = [&](std::string_view word) { return strategy.find(word) != std::string::npos; };
   Sharding& sharding = draft.plan.sharding;
   if (says("offload")) {
-    arguments.find("fsdp")->fail_unsupported("offload is known but nothing covers it yet");
+    const Node place = *arguments.find("fsdp");
+    draft.report.not_read.push_back({"fsdp", "offload", file, place.line(), Matters::kYes,
+                                     "offload to the host: its messages and what it frees of the "
+                                     "devices"});
   }
   if (says("hybrid_shard")) {
     sharding = sharding_of(says("zero2") ? "NII" : "III").value();
@@ -117,7 +121,7 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
   if (!sorted.arguments) {
     if (sorted.deepspeed == nullptr) {
       settle_ranks(draft, given, sorted.name);
-      draft.notes.push_back("The plan is plain data parallelism, as only the model is said.");
+      draft.assume("parallel", "plain data parallelism, as only the model is said");
     }
     return;
   }
@@ -128,9 +132,14 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
   }
   if (sorted.deepspeed == nullptr) {
     settle_ranks(draft, given, sorted.name);
-    read_strategy(arguments, draft);
+    read_strategy(arguments, draft, sorted.name);
   }
   read_arguments(arguments, draft);
+  list_settings(arguments, sorted.name, kArgumentSettings, draft.report);
+}
+
+bool is_huggingface(const SourceFile& file) {
+  return holds(file, "\"model_type\"") || holds(file, "per_device_train_batch_size");
 }
 
 }  // namespace stepwright

@@ -10,4 +10,7 @@ namespace stepwright {
 /// configuration of DeepSpeed that these name; each at most once, in any order.
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Whether a file is a config.json or TrainingArguments.
+bool is_huggingface(const SourceFile& file);
+
 }  // namespace stepwright

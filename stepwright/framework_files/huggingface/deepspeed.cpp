@@ -9,6 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright {
@@ -36,86 +37,6 @@ constexpr ZeroStage kZeroStages[] = {{"NNN", 0},
 
 constexpr Named<DType> kDeepspeedTypes[] = {
     {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
-
-constexpr std::array<std::string_view, 16> kDeepspeedKeys = {"train_batch_size",
-                                                             "train_micro_batch_size_per_gpu",
-                                                             "gradient_accumulation_steps",
-                                                             "zero_optimization",
-                                                             "bf16",
-                                                             "bfloat16",
-                                                             "fp16",
-                                                             "communication_data_type",
-                                                             "data_types",
-                                                             "optimizer",
-                                                             "tensor_parallel",
-                                                             "sequence_parallel_size",
-                                                             "pipeline",
-                                                             "expert_parallel",
-                                                             "activation_checkpointing",
-                                                             "stepwright"};
-constexpr std::array<std::string_view, 26> kDeepspeedPassed = {"gradient_clipping",
-                                                               "prescale_gradients",
-                                                               "gradient_predivide_factor",
-                                                               "sparse_gradients",
-                                                               "steps_per_print",
-                                                               "wall_clock_breakdown",
-                                                               "dump_state",
-                                                               "scheduler",
-                                                               "flops_profiler",
-                                                               "comms_logger",
-                                                               "tensorboard",
-                                                               "wandb",
-                                                               "comet",
-                                                               "csv_monitor",
-                                                               "checkpoint",
-                                                               "aio",
-                                                               "elasticity",
-                                                               "autotuning",
-                                                               "data_efficiency",
-                                                               "torch_autocast",
-                                                               "compile",
-                                                               "zero_allow_untested_optimizer",
-                                                               "zero_force_ds_cpu_optimizer",
-                                                               "dataloader_drop_last",
-                                                               "seed",
-                                                               "memory_breakdown"};
-constexpr std::array<std::string_view, 11> kZeroKeys = {"stage",
-                                                        "overlap_comm",
-                                                        "reduce_bucket_size",
-                                                        "allgather_bucket_size",
-                                                        "stage3_prefetch_bucket_size",
-                                                        "prefetch_bucket_size",
-                                                        "mics_shard_size",
-                                                        "zero_hpz_partition_size",
-                                                        "offload_optimizer",
-                                                        "offload_param",
-                                                        "reduce_scatter"};
-constexpr std::array<std::string_view, 23> kZeroPassed = {
-    "contiguous_gradients",
-    "round_robin_gradients",
-    "allgather_partitions",
-    "stage3_param_persistence_threshold",
-    "stage3_max_live_parameters",
-    "stage3_max_reuse_distance",
-    "stage3_gather_16bit_weights_on_model_save",
-    "stage3_model_persistence_threshold",
-    "sub_group_size",
-    "load_from_fp32_weights",
-    "elastic_checkpoint",
-    "ignore_unused_parameters",
-    "legacy_stage1",
-    "memory_efficient_linear",
-    "mics_hierarchical_params_gather",
-    "param_persistence_threshold",
-    "max_live_parameters",
-    "max_reuse_distance",
-    "model_persistence_threshold",
-    "gather_16bit_weights_on_model_save",
-    "stage3_module_granularity_threshold",
-    "use_multi_rank_bucket_allreduce",
-    "log_trace_cache_warnings"};
-constexpr std::array<std::string_view, 6> kCodeKeys = {"recompute", "length",       "layers",
-                                                       "optimizer", "expert_group", "accumulate"};
 
 const ZeroStage& stage_of(const PlannedJob& planned) {
   const std::string word = sharding_word(planned.plan.sharding);
@@ -188,21 +109,8 @@ std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   return size > 1 ? std::optional(size) : std::nullopt;
 }
 
-void refuse_offload(const Fields& zero) {
-  for (const std::string_view key : {"offload_optimizer", "offload_param"}) {
-    const Fields offload = zero.section(key);
-    if (offload.word("device", "none") != "none") {
-      zero.find(key)->fail_unsupported("offload is known but nothing covers it yet");
-    }
-  }
-}
-
 void read_zero(const Fields& fields, Draft& draft) {
   const Fields zero = fields.section("zero_optimization");
-  if (const auto note = unread_keys(zero.node(), kZeroKeys, kZeroPassed)) {
-    draft.notes.push_back(*note);
-  }
-  refuse_offload(zero);
   Plan& plan = draft.plan;
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
@@ -239,8 +147,6 @@ void read_zero(const Fields& fields, Draft& draft) {
 
 void read_code(const Fields& fields, Draft& draft) {
   const Fields code = fields.section("stepwright");
-  static constexpr std::array<std::string_view, 1> kAbout = {"about"};
-  if (const auto note = unread_keys(code.node(), kCodeKeys, kAbout)) draft.notes.push_back(*note);
   draft.length = code.size("length");
   if (const auto recompute = code.find("recompute"))
     draft.plan.recompute = read_recompute(*recompute);
@@ -286,8 +192,6 @@ std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::st
 
 void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
                            const std::string& file) {
-  if (const auto note = unread_keys(fields.node(), kDeepspeedKeys, kDeepspeedPassed))
-    draft.notes.push_back(*note);
   Plan& plan = draft.plan;
   Parallel& degrees = plan.parallel;
   degrees.tensor = fields.section("tensor_parallel").integer("autotp_size", 1, 0);
@@ -306,6 +210,7 @@ void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& give
   read_zero(fields, draft);
   read_code(fields, draft);
   read_optimizer_keys(fields, draft);
+  list_settings(fields, file, kDeepspeedSettings, draft.report);
 }
 
 namespace {
@@ -333,7 +238,7 @@ Tree without_auto(const Tree& tree, const std::string& path, std::vector<std::st
 void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
   const std::string& name = files.front().name;
-  const Document whole = Document::parse(files.front().text, name);
+  const Document whole = with_settings(Document::parse(files.front().text, name), given);
   std::vector<std::string> left;
   Tree tree = without_auto(whole.root().tree(), "", left);
   const bool brain = std::ranges::find(left, "bf16.enabled") != left.end();
@@ -353,6 +258,10 @@ void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft
   }
   const Document& said = left.empty() ? whole : document;
   read_deepspeed_fields(Fields(said.root()), draft, given, name);
+}
+
+bool is_deepspeed(const SourceFile& file) {
+  return holds(file, "\"zero_optimization\"") || holds(file, "\"train_micro_batch_size_per_gpu\"");
 }
 
 }  // namespace stepwright

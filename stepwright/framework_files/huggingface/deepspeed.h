@@ -20,4 +20,7 @@ void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft
 void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
                            const std::string& file);
 
+/// Whether a file is a configuration of DeepSpeed.
+bool is_deepspeed(const SourceFile& file);
+
 }  // namespace stepwright

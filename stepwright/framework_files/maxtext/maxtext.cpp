@@ -9,6 +9,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/maxtext/settings.h"
 
 namespace stepwright {
 namespace {
@@ -193,7 +194,7 @@ std::string write_maxtext(const PlannedJob& planned, const std::vector<std::stri
 void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   if (files.size() != 1) fail_input("maxtext: one file is read at a time");
   const std::string& name = files.front().name;
-  const Document document = Document::parse(files.front().text, name);
+  const Document document = with_settings(Document::parse(files.front().text, name), given);
   const Fields fields(document.root());
   draft.model = read_model_sizes(fields);
   draft.framework_overlap = true;
@@ -227,6 +228,12 @@ void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& 
     draft.attention = fields.choice("attention", kJaxAttention, AttentionKernel::kCudnn);
   }
   if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = Dispatcher::kAllGather;
+  list_settings(fields, name, kMaxTextSettings, draft.report);
+}
+
+bool is_maxtext(const SourceFile& file) {
+  return holds(file, "base_emb_dim") || holds(file, "ici_fsdp_parallelism") ||
+         holds(file, "per_device_batch_size");
 }
 
 }  // namespace stepwright

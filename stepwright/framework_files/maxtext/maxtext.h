@@ -15,4 +15,7 @@ std::string write_maxtext(const PlannedJob& planned, const std::vector<std::stri
 /// Reads such a configuration.
 void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Whether a file is a configuration of MaxText.
+bool is_maxtext(const SourceFile& file);
+
 }  // namespace stepwright

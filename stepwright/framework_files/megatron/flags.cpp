@@ -307,9 +307,12 @@ class FieldsOfFlags {
                              flag.field, printable(text), known->second.flag, known->second.line,
                              printable(known->second.text)));
     }
-    tree_.set(flag.field, value);
+    arguments_.fields.set(flag.field, value);
   }
-  Tree take() { return std::move(tree_); }
+  MegatronArguments take() {
+    for (const auto& [field, said] : said_) arguments_.flags.emplace(field, said.flag);
+    return std::move(arguments_);
+  }
 
  private:
   struct Said {
@@ -319,17 +322,10 @@ class FieldsOfFlags {
   };
   const std::string& name_;
   std::map<std::string, Said> said_;
-  Tree tree_ = Tree::mapping();
+  MegatronArguments arguments_;
 };
 
 bool is_flag(const ShellWord& word) { return word.text.starts_with("--"); }
-
-/// Names that are near enough to be meant.
-[[noreturn]] void fail_misspelt(const std::string& name, const ShellWord& word,
-                                std::span<const std::string_view> known) {
-  fail_input(fmt::format("{}:{}: Megatron-LM has no argument {}{}", name, word.line,
-                         printable(word.text), hint_of(word.text, known)));
-}
 
 }  // namespace
 
@@ -353,12 +349,34 @@ bool is_megatron_flag(std::string_view word) {
   return find_flag(word) != nullptr || (word.starts_with("--") && is_passed(word));
 }
 
-Tree read_flags(std::span<const ShellWord> words, const std::string& name,
-                std::vector<std::string>& notes) {
+namespace {
+
+/// The words behind a flag, up to the next.
+std::string values_behind(std::span<const ShellWord> words) {
+  std::vector<std::string_view> values;
+  for (const ShellWord& word : words) {
+    if (is_flag(word)) break;
+    values.push_back(word.text);
+  }
+  return printable(fmt::format("{}", fmt::join(values, " ")));
+}
+
+UnreadSetting unread_flag(const ShellWord& word, std::string value, const std::string& name) {
+  UnreadSetting unread{printable(word.text), std::move(value), name, word.line, Matters::kNo, ""};
+  if (is_passed(word.text)) return unread;
   std::vector<std::string_view> known;
   for (const MegatronFlag& flag : kFlags) known.push_back(flag.flag);
+  unread.matters = Matters::kMaybe;
+  if (const auto near = nearest(word.text, known))
+    unread.why = fmt::format("did you mean {}?", *near);
+  return unread;
+}
+
+}  // namespace
+
+MegatronArguments read_flags(std::span<const ShellWord> words, const std::string& name,
+                             ImportReport& report) {
   FieldsOfFlags fields(name);
-  std::vector<std::string> unread;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!is_flag(words[i])) continue;
     ShellWord word = words[i];
@@ -370,9 +388,8 @@ Tree read_flags(std::span<const ShellWord> words, const std::string& name,
     }
     const MegatronFlag* flag = find_flag(word.text);
     if (flag == nullptr) {
-      if (is_passed(word.text)) continue;
-      if (nearest(word.text, known)) fail_misspelt(name, word, known);
-      unread.push_back(printable(word.text));
+      report.not_read.push_back(unread_flag(
+          word, inlined ? printable(inlined->text) : values_behind(words.subspan(i + 1)), name));
       continue;
     }
     if (flag->arity == Arity::kNone) {
@@ -392,8 +409,6 @@ Tree read_flags(std::span<const ShellWord> words, const std::string& name,
     while (i + 1 < words.size() && !is_flag(words[i + 1])) list.add(word_tree(words[++i]));
     fields.set(*flag, word.line, list);
   }
-  if (!unread.empty())
-    notes.push_back(fmt::format("These were not read: {}.", fmt::join(unread, ", ")));
   return fields.take();
 }
 

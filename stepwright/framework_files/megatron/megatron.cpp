@@ -9,6 +9,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/megatron/settings.h"
 
 namespace stepwright {
 namespace {
@@ -37,6 +38,18 @@ std::size_t program_of(const std::vector<ShellWord>& words) {
   return static_cast<std::size_t>(program - words.begin());
 }
 
+/// Calls settings as the script does.
+void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
+  const auto rename = [&](auto& settings) {
+    for (auto& setting : settings) {
+      const auto flag = arguments.flags.find(setting.name);
+      if (flag != arguments.flags.end()) setting.name = flag->second;
+    }
+  };
+  rename(report.read);
+  rename(report.not_read);
+}
+
 }  // namespace
 
 std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -63,13 +76,21 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   const std::span<const ShellWord> words(command);
   const std::size_t program = program_of(command);
   read_launcher(words.first(program), script, draft);
-  const Document document =
-      Document::from(read_flags(words.subspan(program), name, draft.notes), name);
-  read_megatron_fields(Fields(document.root()), draft, given, name);
+  MegatronArguments arguments = read_flags(words.subspan(program), name, draft.report);
+  const Document document = Document::from(std::move(arguments.fields), name);
+  const Fields fields(document.root());
+  read_megatron_fields(fields, draft, given, name);
+  list_settings(fields, name, kMegatronSettings, draft.report);
+  name_by_flags(arguments, draft.report);
   const auto algorithms = script.exported.find("NCCL_ALGO");
   if (algorithms != script.exported.end()) {
     draft.plan.collectives = collectives_of(algorithms->second, draft.plan);
   }
+}
+
+bool is_megatron(const SourceFile& file) {
+  return holds(file, "--num-layers") || holds(file, "--tensor-model-parallel-size") ||
+         holds(file, "--micro-batch-size");
 }
 
 }  // namespace stepwright

@@ -16,4 +16,7 @@ std::string write_megatron(const PlannedJob& planned, const std::vector<std::str
 /// Megatron-LM, and of its launcher the numbers of nodes and processes.
 void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Whether a file has arguments of Megatron-LM.
+bool is_megatron(const SourceFile& file);
+
 }  // namespace stepwright

@@ -253,9 +253,6 @@ std::optional<Architecture> read_model_fields(const Fields& fields,
   if (fields.has("num_moe_experts")) {
     model.experts = read_expert_fields(fields, model.layers, model.ffn);
   }
-  if (fields.integer("mtp_num_layers", 0, 0) > 0) {
-    notes.push_back("Multi-token prediction (mtp_num_layers) is left out of the step.");
-  }
   check(model, fields.node().where());
   return model;
 }

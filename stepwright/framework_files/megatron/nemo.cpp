@@ -10,6 +10,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/syntax/python_call.h"
 
 namespace stepwright {
@@ -189,8 +190,10 @@ void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& dra
   const SourceFile& file = files.front();
   const bool python =
       file.name.ends_with(".py") || file.text.find("ConfigContainer(") != std::string::npos;
-  const Document document = python ? read_python_call(file.text, "ConfigContainer", file.name)
-                                   : Document::parse(file.text, file.name);
+  const Document document =
+      with_settings(python ? read_python_call(file.text, "ConfigContainer", file.name)
+                           : Document::parse(file.text, file.name),
+                    given);
   const Fields root(document.root());
   Tree fields = flattened(document.root());
   set_activation(root.section("model"), fields);
@@ -202,7 +205,11 @@ void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& dra
   if (precision.find("fp8") != std::string::npos) fields.set("fp8", "hybrid");
   if (precision.find("mxfp8") != std::string::npos) fields.set("fp8_recipe", "mxfp8");
   const Document flat = Document::from(fields, file.name);
-  read_megatron_fields(Fields(flat.root()), draft, given, file.name);
+  const Fields said(flat.root());
+  read_megatron_fields(said, draft, given, file.name);
+  list_settings(said, file.name, kMegatronSettings, draft.report);
 }
+
+bool is_nemo(const SourceFile& file) { return holds(file, "ConfigContainer"); }
 
 }  // namespace stepwright

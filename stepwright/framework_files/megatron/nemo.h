@@ -14,4 +14,7 @@ std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>
 /// Reads such a recipe, of which all arguments must be literals, or the YAML of a ConfigContainer.
 void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Whether a file is a recipe of Megatron-Bridge or its ConfigContainer.
+bool is_nemo(const SourceFile& file);
+
 }  // namespace stepwright

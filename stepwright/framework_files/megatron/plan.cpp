@@ -371,17 +371,6 @@ void read_kernels_of_fields(const Fields& fields, Draft& draft) {
   draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
 }
 
-void refuse_uncovered(const Fields& fields) {
-  for (const std::string_view key :
-       {"cpu_offloading_num_layers", "fine_grained_activation_offloading",
-        "optimizer_cpu_offload"}) {
-    const auto value = fields.find(key);
-    if (value && value->text() != "false" && value->text() != "0") {
-      value->fail_unsupported("offload is known but nothing covers it yet");
-    }
-  }
-}
-
 }  // namespace
 
 Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
@@ -404,7 +393,6 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
 
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
                           const std::string& file) {
-  refuse_uncovered(fields);
   draft.model = read_model_fields(fields, draft.notes);
   draft.length = fields.size("seq_length");
   draft.sequences = fields.size("global_batch_size");

@@ -9,6 +9,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/syntax/python_call.h"
 #include "stepwright/framework_files/syntax/toml.h"
+#include "stepwright/framework_files/torchtitan/settings.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/framework_files/torchtitan/words.h"
 #include "stepwright/model/catalog.h"
@@ -22,11 +23,13 @@ struct TitanFile {
   bool toml = true;
 };
 
-TitanFile read_form(const SourceFile& file) {
+TitanFile read_form(const SourceFile& file, const Given& given) {
   if (!file.name.ends_with(".py") && file.text.find("Trainer.Config(") == std::string::npos) {
-    return {parse_toml(file.text, file.name), true};
+    return {with_settings(parse_toml(file.text, file.name), given), true};
   }
-  return {read_python_call(file.text, "Trainer.Config", file.name, "model_registry"), false};
+  return {with_settings(read_python_call(file.text, "Trainer.Config", file.name, "model_registry"),
+                        given),
+          false};
 }
 
 void read_model_name(const Fields& root, bool toml, Draft& draft, const Given& given) {
@@ -248,63 +251,15 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
   plan.collectives = {};
 }
 
-constexpr std::array<std::string_view, 20> kParallelKeys = {"data_parallel_replicate_degree",
-                                                            "data_parallel_shard_degree",
-                                                            "fsdp_reshard_after_forward",
-                                                            "tensor_parallel_degree",
-                                                            "enable_async_tensor_parallel",
-                                                            "enable_sequence_parallel",
-                                                            "pipeline_parallel_degree",
-                                                            "pipeline_parallel_schedule",
-                                                            "pipeline_parallel_microbatch_size",
-                                                            "num_pp_microbatches",
-                                                            "module_fqns_per_model_part",
-                                                            "context_parallel_degree",
-                                                            "context_parallel_rotate_method",
-                                                            "expert_parallel_degree",
-                                                            "expert_tensor_parallel_degree",
-                                                            "expert_parallel_comm_backend",
-                                                            "()"};
-constexpr std::array<std::string_view, 7> kParallelPassed = {
-    "disable_loss_parallel",
-    "context_parallel_load_balancer",
-    "pipeline_parallel_schedule_csv",
-    "pipeline_parallel_layers_per_stage",
-    "pipeline_parallel_first_stage_less_layers",
-    "pipeline_parallel_last_stage_less_layers",
-    "pipeline_parallel_expert_parallel_overlap"};
-constexpr std::array<std::string_view, 11> kTrainingKeys = {"local_batch_size",
-                                                            "batch_size",
-                                                            "global_batch_size",
-                                                            "seq_len",
-                                                            "mixed_precision_param",
-                                                            "mixed_precision_reduce",
-                                                            "num_tokens_per_train_step",
-                                                            "max_context_length",
-                                                            "num_tokens_per_microbatch_per_dp_rank",
-                                                            "enable_cpu_offload",
-                                                            "()"};
-constexpr std::array<std::string_view, 10> kTrainingPassed = {
-    "dataset", "dataset_path", "max_norm",   "steps",   "dtype",
-    "gc_freq", "gc_debug",     "dataloader", "compile", "deterministic"};
-
 }  // namespace
 
 void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   if (files.size() != 1) fail_input("torchtitan: one file is read at a time");
-  const TitanFile file = read_form(files.front());
+  const TitanFile file = read_form(files.front(), given);
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
   const Fields parallelism = root.section("parallelism");
   const Fields training = root.section("training");
-  for (const auto& note : {unread_keys(parallelism.node(), kParallelKeys, kParallelPassed),
-                           unread_keys(training.node(), kTrainingKeys, kTrainingPassed)}) {
-    if (note) draft.notes.push_back(*note);
-  }
-  if (training.flag("enable_cpu_offload", false)) {
-    training.find("enable_cpu_offload")
-        ->fail_unsupported("offload is known but nothing covers it yet");
-  }
   read_model_name(root, file.toml, draft, given);
   read_titan_degrees(parallelism, draft, given, file);
   read_titan_schedule(parallelism, draft);
@@ -314,6 +269,12 @@ void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draf
   read_titan_recompute(root, draft);
   read_titan_precision(root, draft);
   read_titan_overlap(root, parallelism, draft);
+  list_settings(root, files.front().name, kTitanSettings, draft.report);
+}
+
+bool is_torchtitan(const SourceFile& file) {
+  return holds(file, "[parallelism]") || holds(file, "[training]") ||
+         holds(file, "Trainer.Config(");
 }
 
 }  // namespace stepwright

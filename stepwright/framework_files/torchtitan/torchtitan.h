@@ -16,4 +16,7 @@ std::string write_torchtitan(const PlannedJob& planned, const std::vector<std::s
 /// far as they are literals.
 void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Whether a file is a configuration of torchtitan.
+bool is_torchtitan(const SourceFile& file);
+
 }  // namespace stepwright

@@ -1,0 +1,66 @@
+#include "stepwright/cli/import_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "stepwright/core/table.h"
+
+namespace stepwright {
+namespace {
+
+std::string place_of(const std::string& file, std::uint32_t line) {
+  return line > 0 ? fmt::format("{}:{}", file, line) : file;
+}
+
+std::string read_text(const ImportReport& report) {
+  Table table{.columns = {{"read"}, {"value"}, {"in the plan"}, {"where"}}, .rows = {}};
+  for (const ReadSetting& one : report.read) {
+    table.rows.push_back({one.name, one.value, one.field, place_of(one.file, one.line)});
+  }
+  return table.rows.empty() ? "" : to_text(table) + "\n";
+}
+
+/// Fields with one reason stand on one line.
+std::string assumed_text(const ImportReport& report) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const AssumedField& one : report.assumed) {
+    auto reason = std::ranges::find(reasons, one.why, [](const auto& each) { return each.first; });
+    if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
+    reason->second.push_back(fmt::format("{} {}", one.field, one.value));
+  }
+  std::string text;
+  for (const auto& [why, fields] : reasons) {
+    text += fmt::format("assumed ({}): {}\n", why, fmt::join(fields, ", "));
+  }
+  return text;
+}
+
+std::string unread_text(const ImportReport& report) {
+  Table table{.columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
+              .rows = {}};
+  std::vector<std::string> harmless;
+  for (const UnreadSetting& one : report.not_read) {
+    if (one.matters == Matters::kNo) {
+      harmless.push_back(one.name);
+      continue;
+    }
+    table.rows.push_back({one.name, one.value, std::string(name_of(kMattersNames, one.matters)),
+                          place_of(one.file, one.line), one.why});
+  }
+  std::string text = table.rows.empty() ? "" : "\n" + to_text(table);
+  if (!harmless.empty()) {
+    text += fmt::format("\nnot read, and changes no figure: {}\n", fmt::join(harmless, ", "));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string import_text(const ImportReport& report) {
+  return read_text(report) + assumed_text(report) + unread_text(report);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/framework_files/import_report.h"
+
+namespace stepwright {
+
+/// What was read, assumed and not read, for people: one line each, with the place in the file;
+/// defaults of the framework together.
+std::string import_text(const ImportReport& report);
+
+}  // namespace stepwright

@@ -1,0 +1,45 @@
+#include "stepwright/framework_files/import_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json line_json(std::uint32_t line) { return line > 0 ? Json(line) : Json(nullptr); }
+
+}  // namespace
+
+Json import_json(const ImportedPlan& imported) {
+  const ImportReport& report = imported.report;
+  Json json{{"plan", plan_json(imported.planned)},
+            {"from", imported.target},
+            {"read", Json::array()},
+            {"assumed", Json::array()},
+            {"not_read", Json::array()},
+            {"notes", imported.planned.job.notes}};
+  for (const ReadSetting& one : report.read) {
+    json["read"].push_back({{"name", one.name},
+                            {"value", one.value},
+                            {"file", one.file},
+                            {"line", line_json(one.line)},
+                            {"field", one.field}});
+  }
+  for (const AssumedField& one : report.assumed) {
+    json["assumed"].push_back({{"field", one.field}, {"value", one.value}, {"why", one.why}});
+  }
+  for (const UnreadSetting& one : report.not_read) {
+    json["not_read"].push_back({{"name", one.name},
+                                {"value", one.value},
+                                {"file", one.file},
+                                {"line", line_json(one.line)},
+                                {"matters", name_of(kMattersNames, one.matters)},
+                                {"why", one.why}});
+  }
+  return json;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,126 @@
+#include "stepwright/framework_files/import_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+constexpr const char* kOddScript = R"(torchrun --nproc_per_node 8 pretrain_gpt.py \
+  --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 \
+  --max-position-embeddings 4096 --vocab-size 32000 --micro-batch-size 2 \
+  --global-batch-size 64 --bf16 --lr 1e-4 --optimizer-cpu-offload \
+  --tensor-model-parallel-size 2 --sequence-paralel --our-own 3
+)";
+
+ImportedPlan imported(const std::string& text, Given given = {}) {
+  if (given.cluster.empty()) given.cluster = "dgx-h100";
+  const SourceFile file{"train.sh", text};
+  return import_sources("", {&file, 1}, given);
+}
+
+auto unread(const std::string& name, Matters matters, const std::string& why) {
+  return Contains(AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters),
+                        Field(&UnreadSetting::why, HasSubstr(why))));
+}
+
+TEST(ImportReport, SaysWhatWasReadWhereAndWhatFor) {
+  const ImportReport report = imported(kOddScript).report;
+  const ReadSetting& first = report.read.front();
+  EXPECT_EQ(first.name, "--tensor-model-parallel-size");
+  EXPECT_EQ(first.value, "2");
+  EXPECT_EQ(first.field, "parallel.tensor");
+  EXPECT_EQ(first.line, 5U);
+  for (const ReadSetting& one : report.read) EXPECT_NE(one.field, "") << one.name;
+}
+
+TEST(ImportReport, SaysWhatWasNotReadAndWhetherItMatters) {
+  const ImportReport report = imported(kOddScript).report;
+  EXPECT_THAT(report.not_read, unread("--lr", Matters::kNo, ""));
+  EXPECT_THAT(report.not_read, unread("--our-own", Matters::kMaybe, ""));
+  EXPECT_THAT(report.not_read,
+              unread("--sequence-paralel", Matters::kMaybe, "did you mean --sequence-parallel?"));
+  EXPECT_THAT(report.not_read, unread("--optimizer-cpu-offload", Matters::kYes, "offload"));
+  EXPECT_EQ(report.not_read.front().matters, Matters::kYes);
+  EXPECT_EQ(report.not_read.back().matters, Matters::kNo);
+}
+
+TEST(ImportReport, EachFieldOfThePlanIsReadOrAssumed) {
+  const ImportReport report = imported(kOddScript).report;
+  const auto assumed = [](const std::string& field, const std::string& why) {
+    return Contains(
+        AllOf(Field(&AssumedField::field, field), Field(&AssumedField::why, HasSubstr(why))));
+  };
+  EXPECT_THAT(report.assumed, assumed("parallel.pipeline", "default of megatron-core"));
+  EXPECT_THAT(report.assumed, assumed("parallel.data", "leave of 8 devices"));
+  EXPECT_THAT(report.assumed, assumed("job.cluster", "--cluster"));
+  for (const AssumedField& one : report.assumed) {
+    EXPECT_THAT(report.read, Not(Contains(Field(&ReadSetting::field, one.field))));
+    EXPECT_NE(one.value, "") << one.field;
+  }
+}
+
+TEST(ImportReport, StrictNamesWhatMayChangeThePrediction) {
+  try {
+    check_all_read(imported(kOddScript).report);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--our-own (train.sh:5)"),
+                                    HasSubstr("--optimizer-cpu-offload"), Not(HasSubstr("--lr"))));
+  }
+}
+
+TEST(ImportReport, NodesAndGpusStandInThePlaceOfTheScripts) {
+  Given given;
+  given.nodes = 2;
+  EXPECT_EQ(imported(kOddScript, given).planned.job.cluster.devices(), 16);
+  given = {};
+  given.devices = 4;
+  EXPECT_EQ(imported(kOddScript, given).planned.job.cluster.devices(), 4);
+}
+
+TEST(ImportReport, SettingsStandInThePlaceOfAConfigurations) {
+  Given given;
+  given.cluster = "dgx-h100";
+  given.model = "llama-3-8b";
+  given.settings = {"zero_optimization.stage=2"};
+  given.batch = "64x4096";
+  const SourceFile file{"ds.json", R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": true},
+      "train_micro_batch_size_per_gpu": 1})"};
+  const ImportedPlan plan = import_sources("", {&file, 1}, given);
+  EXPECT_EQ(plan.target, "deepspeed");
+  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
+  given.settings = {"zero_optimization"};
+  EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
+}
+
+TEST(ImportReport, TheContentSaysWhoseAFileIs) {
+  const SourceFile file{"notes.txt", "a text of nobody's"};
+  try {
+    import_sources("", {&file, 1}, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("notes.txt: nothing in it says whose configuration it is"));
+  }
+}
+
+TEST(ImportReport, EchoesNoControlCharacters) {
+  const ImportReport report =
+      imported(std::string(kOddScript) + "--own-\x1b[31m \"\xe2\x80\xae\"\n").report;
+  for (const UnreadSetting& one : report.not_read) {
+    EXPECT_EQ((one.name + one.value).find('\x1b'), std::string::npos);
+    EXPECT_EQ((one.name + one.value).find("\xe2\x80\xae"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
