@@ -23,10 +23,17 @@ std::string read_text(const ImportReport& report) {
   return table.rows.empty() ? "" : to_text(table) + "\n";
 }
 
+/// What a plan has where nothing was asked for.
+bool is_nothing(std::string_view value) {
+  static constexpr std::string_view kWords[] = {"1", "false", "none", "library", "even"};
+  return std::ranges::find(kWords, value) != std::end(kWords);
+}
+
 /// Fields with one reason stand on one line.
 std::string assumed_text(const ImportReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const AssumedField& one : report.assumed) {
+    if (is_nothing(one.value) && one.why.starts_with("default of ")) continue;
     auto reason = std::ranges::find(reasons, one.why, [](const auto& each) { return each.first; });
     if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
     reason->second.push_back(fmt::format("{} {}", one.field, one.value));

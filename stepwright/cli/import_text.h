@@ -7,7 +7,7 @@
 namespace stepwright {
 
 /// What was read, assumed and not read, for people: one line each, with the place in the file;
-/// defaults of the framework together.
+/// defaults of the framework together, without those that are 1 or off.
 std::string import_text(const ImportReport& report);
 
 }  // namespace stepwright
