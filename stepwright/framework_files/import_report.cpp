@@ -71,9 +71,7 @@ class Sorter {
 
  private:
   [[nodiscard]] const KnownSetting* find(std::string_view name) const {
-    const auto found = std::ranges::find_if(
-        known_, [&](const KnownSetting& known) { return is_named(known, name); });
-    return found == known_.end() ? nullptr : &*found;
+    return known_setting(known_, name);
   }
 
   void take(const std::string& path, Node value) {
@@ -142,6 +140,12 @@ bool covers(std::string_view set, std::string_view place) {
 }
 
 }  // namespace
+
+const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(known, [&](const KnownSetting& one) { return is_named(one, name); });
+  return found == known.end() ? nullptr : &*found;
+}
 
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report) {

@@ -55,6 +55,9 @@ struct ImportReport {
   std::vector<UnreadSetting> not_read;  ///< What matters first.
 };
 
+/// What is known of a setting by its dotted path; null where nothing is.
+const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);
+
 /// Adds each setting of a mapping to what was read, if a reader asked for it, or to what was not.
 /// `fields`: the whole of a file, after its reader is through.
 void list_settings(const Fields& fields, const std::string& file,

@@ -39,7 +39,7 @@ TEST(PythonCall, ReadsLiteralsAndNestedCalls) {
 }
 
 TEST(PythonCall, RefusesWhatIsNoLiteral) {
-  for (const char* text : {"Config(a=1 + 2)", "Config(a=size)", "Config(a=[x for x in y])",
+  for (const char* text : {"Config(a=1 + b)", "Config(a=size)", "Config(a=[x for x in y])",
                            "Config(a=f(b)[0])", "Config(a=make())", "Config(a=\"open", "Config(a=1",
                            "Other(a=1)", "Config(a=1, a=2)", "Config(a={1: })"}) {
     EXPECT_THROW(read_python_call(text, "Config", "recipe.py"), Error) << text;

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
-#include "stepwright/framework_files/syntax/python_call.h"
-#include "stepwright/framework_files/syntax/toml.h"
+#include "stepwright/framework_files/python_report.h"
+#include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/settings.h"
+#include "stepwright/framework_files/torchtitan/split.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/framework_files/torchtitan/words.h"
 #include "stepwright/model/catalog.h"
@@ -17,62 +20,86 @@
 namespace stepwright {
 namespace {
 
-/// The file in one form: sections of the TOML file are the arguments of the newer function.
-struct TitanFile {
-  Document document;
-  bool toml = true;
-};
-
-TitanFile read_form(const SourceFile& file, const Given& given) {
-  if (!file.name.ends_with(".py") && file.text.find("Trainer.Config(") == std::string::npos) {
-    return {with_settings(parse_toml(file.text, file.name), given), true};
+/// The family of a flavor: by the name of the model, of the function that makes the configuration,
+/// or by the folder of the model's tokenizer.
+bool is_of_family(const TitanFlavor& flavor, const Fields& root, const TitanFile& file) {
+  if (file.toml) {
+    return root.section("model").word("name", "llama3") == flavor.name;
   }
-  return {with_settings(read_python_call(file.text, "Trainer.Config", file.name, "model_registry"),
-                        given),
-          false};
+  return file.python.function.starts_with(flavor.name);
 }
 
-void read_model_name(const Fields& root, bool toml, Draft& draft, const Given& given) {
-  if (given.known_model) return;
-  std::string flavor;
-  std::string name;
-  if (toml) {
-    const Fields model = root.section("model");
-    name = model.word("name", "llama3");
-    flavor = model.word("flavor", "debugmodel");
-  } else {
-    const auto unnamed = root.section("model_spec").find("[]");
-    if (unnamed && unnamed->size() > 0) flavor = unnamed->at(0).text();
+/// The flavor that a file names.
+std::string flavor_of(const Fields& root, const TitanFile& file) {
+  if (file.toml) return root.section("model").word("flavor", "debugmodel");
+  const Fields spec = root.section("model_spec");
+  const auto unnamed = spec.find("[]");
+  if (unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar()) return unnamed->at(0).text();
+  return spec.word("flavor", "");
+}
+
+/// The built-in model after which the folder of the tokenizer is called, if it is.
+std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
+  const Fields place = file.toml ? root.section("model") : root;
+  for (const std::string_view key : {"hf_assets_path", "tokenizer_path"}) {
+    const auto path = place.node().find(key);
+    if (!path || !path->is_scalar()) continue;
+    const std::string text = path->text();
+    const auto known = built_in_of_id(fmt::format("hub/{}", text.substr(text.rfind('/') + 1)));
+    if (known) return *known;
   }
+  return "";
+}
+
+void read_model_name(const Fields& root, const TitanFile& file, Draft& draft, const Given& given) {
+  const std::string flavor = flavor_of(root, file);
+  if (given.known_model || flavor.empty()) return;
+  const std::string_view assets = model_of_assets(root, file);
+  std::string_view model;
   for (const TitanFlavor& known : kTitanFlavors) {
-    if (known.flavor != flavor || (!name.empty() && known.name != name)) continue;
-    draft.model = built_in_model(known.model);
-    draft.notes.push_back(
-        fmt::format("The flavor {1} is taken to be the model {0}.", known.model, flavor));
+    // "8B_flex" differs from "8B" in its attention alone.
+    const std::string variant = fmt::format("{}_", known.flavor);
+    const bool same = known.flavor == flavor || flavor.starts_with(variant);
+    if (!same || !is_of_family(known, root, file)) continue;
+    if (model.empty() || known.model == assets) model = known.model;
+  }
+  if (model.empty()) {
+    fail_input(fmt::format("{}: --model is required: the flavor {} is none of the built-in models",
+                           file.document.name(), printable(flavor)));
+  }
+  draft.model = built_in_model(model);
+  draft.notes.push_back(fmt::format("The flavor {} is taken to be the model {}.", flavor, model));
+}
+
+/// Counted in tokens since 2026.
+void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, Draft& draft) {
+  Plan& plan = draft.plan;
+  draft.length = fields.size("max_context_length");
+  const auto pass = fields.size("num_tokens_per_microbatch_per_dp_rank");
+  if (!draft.length || !pass) {
+    fields.node().fail("must say max_context_length and num_tokens_per_microbatch_per_dp_rank");
+  }
+  const auto given = fields.find("num_tokens_per_train_step");
+  const std::int64_t step = given ? given->integer(-1, kMostOfField) : -1;
+  if ((step > 0 && step % *draft.length != 0) || *pass % *draft.length != 0) {
+    fields.node().fail(fmt::format("tokens are no whole sequences of {}", *draft.length));
+  }
+  plan.micro_batch = *pass / *draft.length;
+  if (plan.parallel.pipeline > 1) draft.micro_batches = parallelism.size("num_pp_microbatches");
+  if (step > 0) {
+    draft.sequences = step / *draft.length;
+  } else if (plan.parallel.pipeline == 1) {
+    draft.micro_batches = 1;
+  }
+}
+
+void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& draft) {
+  if (fields.has("max_context_length") || fields.has("num_tokens_per_microbatch_per_dp_rank")) {
+    read_batch_of_tokens(fields, parallelism, draft);
     return;
   }
-}
-
-void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& draft, bool toml) {
   Plan& plan = draft.plan;
   const bool piped = plan.parallel.pipeline > 1;
-  if (!toml) {
-    draft.length = fields.size("max_context_length");
-    const auto step = fields.size("num_tokens_per_train_step");
-    const auto pass = fields.size("num_tokens_per_microbatch_per_dp_rank");
-    if (!draft.length || !step || !pass) {
-      fields.node().fail(
-          "must say max_context_length, num_tokens_per_train_step and "
-          "num_tokens_per_microbatch_per_dp_rank");
-    }
-    if (*step % *draft.length != 0 || *pass % *draft.length != 0) {
-      fields.node().fail(fmt::format("tokens are no whole sequences of {}", *draft.length));
-    }
-    draft.sequences = *step / *draft.length;
-    plan.micro_batch = *pass / *draft.length;
-    if (piped) draft.micro_batches = parallelism.size("num_pp_microbatches");
-    return;
-  }
   constexpr std::int64_t kUsualLocal = 8;
   constexpr std::int64_t kUsualLength = 2048;
   // Its name before 0.1.
@@ -100,42 +127,6 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
   }
 }
 
-std::int64_t layers_of_part(Node part, bool end) {
-  std::int64_t layers = 0;
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    if (part.at(i).text().starts_with("layers.")) ++layers;
-  }
-  if (layers == 0 && !end) {
-    part.fail_unsupported("a part without layers, embedding and output: nothing covers it yet");
-  }
-  return layers;
-}
-
-void read_titan_schedule(const Fields& fields, Draft& draft) {
-  Plan& plan = draft.plan;
-  if (plan.parallel.pipeline == 1) return;
-  plan.schedule.kind = fields.choice("pipeline_parallel_schedule", kTitanSchedules,
-                                     ScheduleKind::kOneForwardOneBackward);
-  plan.schedule.chunks = chunks_of(plan.schedule.kind, {2}).front();
-  if (const auto parts = fields.find("module_fqns_per_model_part")) {
-    for (std::size_t i = 0; i < parts->size(); ++i) {
-      const bool end = i == 0 || i + 1 == parts->size();
-      plan.layers.push_back(layers_of_part(parts->at(i), end));
-    }
-    const std::int64_t count = std::ssize(plan.layers);
-    if (count % plan.parallel.pipeline != 0) {
-      parts->fail(
-          fmt::format("{} parts are no multiple of pipeline {}", count, plan.parallel.pipeline));
-    }
-    plan.schedule.chunks = count / plan.parallel.pipeline;
-  } else {
-    draft.notes.push_back(
-        fmt::format("Layers are split evenly over {} chunks of a rank; torchtitan gives the first "
-                    "and the last stage one less.",
-                    plan.schedule.chunks));
-  }
-}
-
 void read_states(const Fields& fields, Draft& draft, std::int64_t copies, bool routed) {
   Plan& plan = draft.plan;
   const Parallel& degrees = plan.parallel;
@@ -152,9 +143,14 @@ void read_states(const Fields& fields, Draft& draft, std::int64_t copies, bool r
   plan.sharding.group = shared;
 }
 
+const Architecture* model_of(const Draft& draft, const Given& given) {
+  if (given.known_model) return &*given.known_model;
+  return draft.model ? &*draft.model : nullptr;
+}
+
 bool has_experts(const Draft& draft, const Given& given) {
-  if (given.known_model) return given.known_model->experts.has_value();
-  return draft.model && draft.model->experts;
+  const Architecture* model = model_of(draft, given);
+  return model != nullptr && model->experts;
 }
 
 void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
@@ -183,54 +179,86 @@ void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
   }
 }
 
-void read_titan_recompute(const Fields& root, Draft& draft) {
+/// Recomputation by operator: products and attention kept, every second product again. No plan says
+/// it.
+void take_by_operator(const Fields& fields, std::string_view name, const std::string& file,
+                      Draft& draft) {
+  draft.plan.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
+  draft.report.not_read.push_back(
+      {fmt::format("activation_checkpoint.{}", name), "op", file, fields.node().line(),
+       Matters::kYes, "recomputation by operator: it is taken as that of every second layer"});
+}
+
+void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draft) {
   const Fields fields = root.section("activation_checkpoint");
   const std::string call = fields.word("()", "");
   static constexpr std::array<std::string_view, 4> kModes = {"none", "full", "selective",
                                                              "memory_budget"};
-  std::string mode = fields.word("mode", root.has("activation_checkpoint") ? "selective" : "none");
+  std::string mode = fields.word("mode", fields.node().size() > 0 ? "selective" : "none");
   if (call.starts_with("FullAC")) mode = "full";
+  if (call.starts_with("MemoryBudget")) mode = "memory_budget";
   if (std::ranges::find(kModes, mode) == kModes.end()) {
     fields.find("mode")->fail(fmt::format("must be one of {}", fmt::join(kModes, ", ")));
   }
   Recompute& recompute = draft.plan.recompute;
   if (mode == "full") recompute.kind = RecomputeKind::kFull;
   if (mode == "none" || mode == "full") return;
-  const std::string option = fields.word("selective_ac_option", "2");
-  if (mode == "selective" && option != "op") {
-    const IntegerReading every = read_integer(option);
-    if (every.status != IntegerReading::Status::kGood || every.value < 1) {
-      fields.find("selective_ac_option")->fail("must be op, or so many layers as '2'");
-    }
-    recompute = {.kind = RecomputeKind::kEvery, .every = every.value};
+  const std::string option = fields.word("selective_ac_option", file.toml ? "2" : "op");
+  if (mode == "memory_budget" || option == "op") {
+    take_by_operator(fields, mode == "selective" ? "selective_ac_option" : "mode",
+                     file.document.name(), draft);
     return;
   }
-  recompute = {.kind = RecomputeKind::kEvery, .every = 2};
-  draft.notes.push_back(
-      "Recomputation by operator, which a plan cannot say, is taken as that of every second "
-      "layer.");
+  const IntegerReading every = read_integer(option);
+  if (every.status != IntegerReading::Status::kGood || every.value < 1) {
+    fields.find("selective_ac_option")->fail("must be op, or so many layers as '2'");
+  }
+  recompute = {.kind = RecomputeKind::kEvery, .every = every.value};
+}
+
+/// The words of converters, wherever a release has them.
+std::vector<std::string> converters_of(const Fields& root) {
+  std::vector<std::string> words;
+  const auto add = [&](const std::optional<Node>& list) {
+    if (list && list->is_scalar()) words.push_back(list->text());
+    for (std::size_t i = 0; list && list->is_sequence() && i < list->size(); ++i) {
+      const Node one = list->at(i);
+      if (one.is_scalar()) words.push_back(one.text());
+      if (one.is_mapping() && one.find("()")) words.push_back(one.get("()").text());
+    }
+  };
+  add(root.section("model").find("converters"));
+  add(root.section("model_converters").find("converters"));
+  add(root.section("model_spec").find("converters"));
+  return words;
+}
+
+void read_converters(const Fields& root, Draft& draft) {
+  for (std::string word : converters_of(root)) {
+    std::ranges::transform(word, word.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (word.find("mx") != std::string::npos) {
+      draft.precision = DType::kMxfp8;
+    } else if (word.find("float8") != std::string::npos) {
+      if (draft.precision != DType::kMxfp8) draft.precision = DType::kFp8;
+    } else if (!word.empty()) {
+      draft.report.not_read.push_back({"model.converters", printable(word), "", 0, Matters::kYes,
+                                       "what this converter changes"});
+    }
+  }
 }
 
 void read_titan_precision(const Fields& root, Draft& draft) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
   const Fields fields = root.section("training");
   draft.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
-  draft.framework_gradients = true;
-  const auto converters = root.section("model").find("converters");
-  std::vector<std::string> words;
-  if (converters && converters->is_scalar()) words.push_back(converters->text());
-  for (std::size_t i = 0; converters && converters->is_sequence() && i < converters->size(); ++i) {
-    words.push_back(converters->at(i).text());
-  }
-  for (const std::string& word : words) {
-    if (word.find("mx") != std::string::npos) {
-      draft.precision = DType::kMxfp8;
-    } else if (word.find("float8") != std::string::npos) {
-      draft.precision = DType::kFp8;
-    } else if (!word.empty()) {
-      draft.notes.push_back(fmt::format("The converter {} was not read.", word));
-    }
-  }
+  // Parameters in bf16, which no job says, are listed where they are not read.
+  const auto type = fields.node().find("dtype");
+  if (type && type->is_scalar() && type->text() == "float32")
+    static_cast<void>(fields.has("dtype"));
+  draft.framework_gradients = !fields.has("mixed_precision_reduce");
+  draft.plan.accumulate = fields.choice("mixed_precision_reduce", kTypes, DType::kFp32);
+  read_converters(root, draft);
   static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdamW, "AdamW"},
                                                 {Optimizer::kAdam, "Adam"}};
   draft.optimizer = root.section("optimizer").choice("name", kWords, Optimizer::kAdamW);
@@ -246,8 +274,11 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
   plan.overlap.tensor = fields.flag("enable_async_tensor_parallel", false) ||
                         root.section("compile").flag("enable_async_tensor_parallel", false);
   static constexpr Named<Dispatcher> kWords[] = {{Dispatcher::kAllToAll, "standard"},
-                                                 {Dispatcher::kOncePerNode, "deepep"}};
+                                                 {Dispatcher::kOncePerNode, "deepep"},
+                                                 {Dispatcher::kOncePerNode, "hybridep"}};
   draft.dispatcher = fields.choice("expert_parallel_comm_backend", kWords, Dispatcher::kAllToAll);
+  draft.dispatcher =
+      root.section("model_spec").choice("moe_comm_backend", kWords, draft.dispatcher);
   plan.collectives = {};
 }
 
@@ -255,26 +286,27 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
 
 void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   if (files.size() != 1) fail_input("torchtitan: one file is read at a time");
-  const TitanFile file = read_form(files.front(), given);
+  const TitanFile file = read_titan_file(files.front(), given);
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
   const Fields parallelism = root.section("parallelism");
-  const Fields training = root.section("training");
-  read_model_name(root, file.toml, draft, given);
+  read_model_name(root, file, draft, given);
   read_titan_degrees(parallelism, draft, given, file);
-  read_titan_schedule(parallelism, draft);
-  read_titan_batch(training, parallelism, draft, file.toml);
+  const Architecture* model = model_of(draft, given);
+  read_titan_schedule(parallelism, model == nullptr ? 0 : model->layers, draft);
+  read_titan_batch(root.section("training"), parallelism, draft);
   read_states(parallelism, draft, parallelism.integer("data_parallel_replicate_degree", 1),
               has_experts(draft, given));
-  read_titan_recompute(root, draft);
+  read_titan_recompute(root, file, draft);
   read_titan_precision(root, draft);
   read_titan_overlap(root, parallelism, draft);
   list_settings(root, files.front().name, kTitanSettings, draft.report);
+  list_python_unread(file.python, file.document, kTitanSettings, draft.report);
 }
 
 bool is_torchtitan(const SourceFile& file) {
   return holds(file, "[parallelism]") || holds(file, "[training]") ||
-         holds(file, "Trainer.Config(");
+         holds(file, "Trainer.Config") || holds(file, "\"data_parallel_shard_degree\"");
 }
 
 }  // namespace stepwright

@@ -1,0 +1,55 @@
+#include "stepwright/framework_files/python_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+/// Whether a value stands at a dotted path.
+bool says(Node node, std::string_view path) {
+  while (!path.empty()) {
+    if (!node.is_mapping()) return false;
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto below = node.find(path.substr(0, dot));
+    if (!below || below->is_null()) return false;
+    node = *below;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return true;
+}
+
+/// Whether a setting, or one below it, sets a field of a plan.
+bool sets_something(std::span<const KnownSetting> known, std::string_view name) {
+  return std::ranges::any_of(known, [&](const KnownSetting& one) {
+    const bool within = one.name.starts_with(name) &&
+                        (one.name.size() == name.size() || one.name[name.size()] == '.');
+    return within && !one.field.empty();
+  });
+}
+
+}  // namespace
+
+void list_python_unread(const PythonConfig& config, const Document& document,
+                        std::span<const KnownSetting> known, ImportReport& report) {
+  for (const PythonUnread& one : config.unread) {
+    if (says(document.root(), one.name)) continue;
+    UnreadSetting unread{printable(one.name), printable(one.expression, 120),
+                         document.name(),     one.line,
+                         Matters::kMaybe,     ""};
+    const KnownSetting* setting = known_setting(known, one.name);
+    if (sets_something(known, one.name)) {
+      unread.matters = Matters::kYes;
+      unread.why = "its value is no literal";
+    } else if (setting != nullptr) {
+      unread.matters = setting->matters;
+      unread.why = setting->leaves_out;
+    }
+    report.not_read.push_back(std::move(unread));
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,473 @@
+#include "stepwright/framework_files/syntax/python_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/syntax/python_call.h"
+#include "stepwright/framework_files/syntax/python_frame.h"
+#include "stepwright/framework_files/syntax/python_source.h"
+#include "stepwright/framework_files/syntax/python_value.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kDeepestCall = 32;
+constexpr std::size_t kMostUnread = 1000;
+constexpr std::size_t kMostNamed = 40;
+
+using Lines = std::span<const PythonLine>;
+
+bool starts_word(std::string_view text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  if (text.size() == word.size()) return true;
+  const char next = text[word.size()];
+  return std::isalnum(static_cast<unsigned char>(next)) == 0 && next != '_';
+}
+
+bool is_path(std::string_view text) {
+  const bool word = std::ranges::all_of(
+      text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return word && !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0;
+}
+
+/// The parts of "target: type = value"; without value when it is no plain assignment.
+struct Assignment {
+  std::string_view target;
+  std::optional<std::string_view> value;
+  bool changes = false;  ///< `+=` and its like.
+};
+
+Assignment assignment_of(const PythonLine& line, const std::string& name) {
+  const PythonScope nothing;
+  PythonReader reader(line.text, line.line, name, nothing);
+  const std::string_view left = reader.pass_until("=");
+  const std::string_view rest = reader.rest();
+  if (rest.empty() || rest.starts_with("==") || left.empty()) return {line.text, std::nullopt};
+  if (std::string_view("<>!").find(left.back()) != std::string_view::npos) {
+    return {line.text, std::nullopt};
+  }
+  const bool changes = std::string_view("+-*/|&%^").find(left.back()) != std::string_view::npos;
+  const std::string_view bare = changes ? left.substr(0, left.size() - 1) : left;
+  const std::string_view target = python_trimmed(bare.substr(0, bare.find(':')));
+  return {target, python_trimmed(rest.substr(1)), changes};
+}
+
+/// Statements that give no value to anything.
+bool says_nothing(std::string_view text) {
+  static constexpr std::array<std::string_view, 10> kWords = {
+      "import", "from",     "pass", "assert",   "raise",
+      "global", "nonlocal", "del",  "continue", "break"};
+  if (text.front() == '"' || text.front() == '\'' || text.front() == '@') return true;
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return starts_word(text, word); });
+}
+
+/// Follows the statements of a text.
+class Interpreter {
+ public:
+  Interpreter(const std::vector<PythonLine>& lines, const PythonWords& words,
+              const std::string& name)
+      : functions_(python_functions(lines)), words_(words), name_(name) {
+    Lines all(lines);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (starts_word(all[i].text, "def") || starts_word(all[i].text, "class")) {
+        i = end_of_block(all, i) - 1;
+      } else if (!starts_word(all[i].text, "if")) {
+        statement(all, i, globals_);
+      }
+    }
+    unread_.clear();
+  }
+
+  [[nodiscard]] const std::vector<PythonFunction>& functions() const { return functions_; }
+  std::vector<PythonUnread>& unread() { return unread_; }
+
+  /// The first call of the root in a text, outside of functions.
+  Tree first_root(std::string_view text) {
+    const std::size_t at = find_python_call(text, words_.root);
+    if (at == std::string_view::npos) {
+      fail_input(fmt::format("{}: has no call of {}", name_, words_.root));
+    }
+    const auto line = static_cast<std::uint32_t>(1 + std::ranges::count(text.substr(0, at), '\n'));
+    const PythonScope scope = scope_of(globals_);
+    PythonReader reader(text.substr(at + words_.root.size() + 1), line, name_, scope);
+    Tree tree = reader.arguments();
+    count(tree);
+    return tree;
+  }
+
+  const PythonFunction* find(std::string_view function) const {
+    const auto found = std::ranges::find(functions_, function, &PythonFunction::name);
+    return found == functions_.end() ? nullptr : &*found;
+  }
+
+  /// What a function returns.
+  Tree call(const PythonFunction& function, const Tree& arguments) {
+    if (std::ranges::find(stack_, function.name) != stack_.end()) {
+      fail_input(fmt::format("{}:{}: the function {} calls itself", name_, function.head.line,
+                             printable(function.name)));
+    }
+    if (stack_.size() == kDeepestCall) {
+      fail_input(fmt::format("{}:{}: functions call each other deeper than {} levels", name_,
+                             function.head.line, kDeepestCall));
+    }
+    stack_.push_back(function.name);
+    PythonFrame frame;
+    bind(function, arguments, frame);
+    const auto result = run(function.body, frame);
+    stack_.pop_back();
+    return result.value_or(unread_value(function.head.text));
+  }
+
+  /// Whether a function gives a configuration.
+  bool makes_root(const PythonFunction& function) const {
+    const std::string_view head = function.head.text;
+    const std::size_t arrow = head.rfind("->");
+    if (arrow != std::string_view::npos &&
+        head.substr(arrow).find(words_.root) != std::string_view::npos) {
+      return true;
+    }
+    return std::ranges::any_of(function.body, [&](const PythonLine& line) {
+      return find_python_call(line.text, words_.root) != std::string_view::npos;
+    });
+  }
+
+ private:
+  static std::size_t end_of_block(Lines lines, std::size_t head) {
+    std::size_t end = head + 1;
+    while (end < lines.size() && lines[end].indent > lines[head].indent) ++end;
+    return end;
+  }
+
+  /// Counts what a value holds, so that doubling ends.
+  void count(const Tree& tree) {
+    const auto weight = weight_of(tree);
+    if (!weight) fail_input(fmt::format("{}: its values nest too deep", name_));
+    values_ += *weight;
+    if (values_ > kMostValues) {
+      fail_input(fmt::format("{}: its values grow beyond {}", name_, kMostValues));
+    }
+  }
+
+  void note(std::string_view name, std::string_view expression, std::uint32_t line) {
+    if (unread_.size() < kMostUnread) {
+      unread_.push_back({std::string(name), unread_value(expression).text, line});
+    }
+  }
+
+  PythonScope scope_of(PythonFrame& frame) {
+    PythonScope scope;
+    scope.variable = [&](const std::string& path) -> std::optional<Tree> {
+      auto value = frame.find(path);
+      if (value) {
+        if (value->kind == Tree::Kind::kMapping) frame.put_away(path);
+      } else {
+        value = globals_.find(path);
+      }
+      if (value) count(*value);
+      return value;
+    };
+    scope.call = [&](const std::string& function, const Tree& arguments) {
+      return result_of(function, arguments);
+    };
+    return scope;
+  }
+
+  std::optional<Tree> result_of(const std::string& function, const Tree& arguments) {
+    if (const PythonFunction* own = find(function)) {
+      Tree result = call(*own, arguments);
+      count(result);
+      return result;
+    }
+    const Tree* unnamed = arguments.find("[]");
+    const Tree* first = unnamed == nullptr ? nullptr : &unnamed->items.front();
+    const bool copies = function == "copy.deepcopy" || function == "deepcopy" ||
+                        function == "copy.copy" || function == "int" || function == "float" ||
+                        function == "str";
+    if (copies && first != nullptr) return *first;
+    if (function == "dict" && first == nullptr) return arguments;
+    if ((function == "dataclasses.replace" || function == "replace") && first != nullptr &&
+        first->kind == Tree::Kind::kMapping) {
+      Tree changed = *first;
+      for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
+        if (arguments.items[i].text != "[]") {
+          changed.set(arguments.items[i].text, arguments.items[i + 1]);
+        }
+      }
+      return changed;
+    }
+    return words_.known ? words_.known(function, arguments) : std::nullopt;
+  }
+
+  Tree evaluate(std::string_view text, std::uint32_t line, PythonFrame& frame) {
+    const PythonScope scope = scope_of(frame);
+    PythonReader reader(text, line, name_, scope);
+    Tree value = reader.value();
+    if (!python_trimmed(reader.rest()).empty()) {
+      value = unread_value(text);
+      value.line = line;
+    }
+    count(value);
+    return value;
+  }
+
+  void bind(const PythonFunction& function, const Tree& arguments, PythonFrame& frame) {
+    const PythonScope scope = scope_of(globals_);
+    const std::string_view head = function.head.text;
+    const std::size_t open = std::min(head.find('('), head.size() - 1);
+    PythonReader reader(head.substr(open + 1), function.head.line, name_, scope);
+    const Tree* unnamed = arguments.find("[]");
+    std::size_t position = 0;
+    std::vector<std::string> names;
+    while (!reader.rest().empty() && !reader.take(')')) {
+      const bool star = reader.take('*');
+      const bool stars = star && reader.take('*');
+      const std::string word = reader.word();
+      if (reader.take(':')) reader.pass_until(",=");
+      Tree value = unread_value(fmt::format("argument {} of {}", word, function.name));
+      value.line = function.head.line;
+      if (reader.take('=')) value = reader.value();
+      if (stars) {
+        value = Tree::mapping();
+        for (std::size_t i = 0; i + 1 < arguments.items.size(); i += 2) {
+          const std::string& key = arguments.items[i].text;
+          const bool bound = std::ranges::find(names, key) != names.end();
+          if (!bound && key != "[]") value.set(key, arguments.items[i + 1]);
+        }
+      } else if (const Tree* given = arguments.find(word)) {
+        value = *given;
+      } else if (!star && unnamed != nullptr && position < unnamed->items.size()) {
+        value = unnamed->items[position];
+      }
+      if (!star) ++position;
+      if (!word.empty() && is_path(word)) frame.set(word, value, unread_);
+      names.push_back(word);
+      if (!reader.take(',') && !reader.rest().starts_with(")")) break;
+    }
+  }
+
+  /// The value that statements of one block return, if they do.
+  std::optional<Tree> run(Lines lines, PythonFrame& frame) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (starts_word(lines[i].text, "return")) {
+        return evaluate(python_trimmed(lines[i].text.substr(6)), lines[i].line, frame);
+      }
+      if (auto result = statement(lines, i, frame)) return result;
+    }
+    return std::nullopt;
+  }
+
+  /// One statement with its block; `at` is left on its last line.
+  std::optional<Tree> statement(Lines lines, std::size_t& at, PythonFrame& frame) {
+    const PythonLine& line = lines[at];
+    const std::size_t end = end_of_block(lines, at);
+    if (starts_word(line.text, "if")) return choice(lines, at, frame);
+    if (end > at + 1 || line.text.ends_with(':')) {
+      const Lines block = lines.subspan(at + 1, end - at - 1);
+      at = end - 1;
+      if (starts_word(line.text, "with") || starts_word(line.text, "try")) return run(block, frame);
+      if (!starts_word(line.text, "def") && !starts_word(line.text, "class")) {
+        pass_over(line, block, frame);
+      }
+      return std::nullopt;
+    }
+    if (!says_nothing(line.text)) assign(line, frame);
+    return std::nullopt;
+  }
+
+  /// A condition: the branch that is known to be taken, or nothing of them all.
+  std::optional<Tree> choice(Lines lines, std::size_t& at, PythonFrame& frame) {
+    std::optional<bool> decided = false;
+    std::optional<Tree> result;
+    const std::uint32_t indent = lines[at].indent;
+    while (at < lines.size() && lines[at].indent == indent) {
+      const std::string_view head = lines[at].text;
+      const bool first = starts_word(head, "if");
+      if (!first && !starts_word(head, "elif") && !starts_word(head, "else")) break;
+      const std::size_t end = end_of_block(lines, at);
+      const Lines block = lines.subspan(at + 1, end - at - 1);
+      if (!decided) {
+        pass_over(lines[at], block, frame);
+      } else if (!*decided) {
+        const std::size_t space = first ? 2 : 4;
+        decided = condition(head.substr(space), lines[at].line, frame);
+        if (!decided) pass_over(lines[at], block, frame);
+        if (decided && *decided) result = run(block, frame);
+        if (!head.ends_with(':')) note(head, head, lines[at].line);
+      }
+      at = end;
+      if (at < lines.size() && starts_word(lines[at].text, "if")) break;
+    }
+    --at;
+    return result;
+  }
+
+  /// Whether a condition holds; nothing where nobody knows. Empty: that of an else.
+  std::optional<bool> condition(std::string_view text, std::uint32_t line, PythonFrame& frame) {
+    const std::size_t colon = text.rfind(':');
+    std::string_view what = python_trimmed(text.substr(0, colon));
+    if (what.empty()) return true;
+    const bool negated = starts_word(what, "not");
+    if (negated) what = python_trimmed(what.substr(3));
+    const bool is_not_none = what.ends_with(" is not None");
+    const bool is_none = !is_not_none && what.ends_with(" is None");
+    if (is_none || is_not_none) {
+      what = python_trimmed(what.substr(0, what.rfind(" is ")));
+    }
+    const Tree value = evaluate(what, line, frame);
+    if (is_unread(value)) return std::nullopt;
+    if (is_none || is_not_none) {
+      return (value.kind == Tree::Kind::kNull) == (is_none != negated);
+    }
+    const bool off = value.kind == Tree::Kind::kNull ||
+                     (value.kind == Tree::Kind::kScalar && !value.quoted &&
+                      (value.text == "false" || value.text == "0")) ||
+                     (value.kind == Tree::Kind::kScalar && value.text.empty()) ||
+                     (value.kind != Tree::Kind::kScalar && value.items.empty());
+    return off == negated;
+  }
+
+  /// Notes what a block would set that hangs on something unknown.
+  void pass_over(const PythonLine& head, Lines block, const PythonFrame& frame) {
+    for (const PythonLine& line : block) {
+      if (says_nothing(line.text)) continue;
+      if (starts_word(line.text, "return")) {
+        note("return", fmt::format("{}  [{}]", line.text, head.text), line.line);
+      }
+      const Assignment set = assignment_of(line, name_);
+      if (!set.value) continue;
+      const bool outer = is_path(set.target) && frame.knows(std::string(set.target));
+      if (outer) note(set.target, fmt::format("{}  [{}]", line.text, head.text), line.line);
+    }
+  }
+
+  void assign(const PythonLine& line, PythonFrame& frame) {
+    const Assignment set = assignment_of(line, name_);
+    if (!set.value) {
+      note(line.text.substr(0, line.text.find('(')), line.text, line.line);
+      return;
+    }
+    if (!is_path(set.target)) {
+      forget(set.target, line, frame);
+      return;
+    }
+    const std::string target(set.target);
+    if (set.changes) {
+      Tree unknown = unread_value(line.text);
+      unknown.line = line.line;
+      frame.set(target, std::move(unknown), unread_);
+      return;
+    }
+    const std::string value(*set.value);
+    if (is_path(value) && frame.knows(value) && target.find('.') == std::string::npos) {
+      frame.alias(target, value);
+      return;
+    }
+    frame.set(target, evaluate(*set.value, line.line, frame), unread_);
+  }
+
+  /// "a, b = f()", "a[0] = b": what was known of the names is not any more.
+  void forget(std::string_view targets, const PythonLine& line, PythonFrame& frame) {
+    bool any = false;
+    while (!targets.empty()) {
+      const std::size_t comma = std::min(targets.find(','), targets.size());
+      const std::string_view one = python_trimmed(targets.substr(0, comma));
+      targets.remove_prefix(std::min(comma + 1, targets.size()));
+      if (!is_path(one)) continue;
+      Tree unknown = unread_value(line.text);
+      unknown.line = line.line;
+      frame.set(std::string(one), std::move(unknown), unread_);
+      any = true;
+    }
+    if (!any) note(line.text.substr(0, line.text.find('=')), line.text, line.line);
+  }
+
+  std::vector<PythonFunction> functions_;
+  const PythonWords& words_;
+  const std::string& name_;
+  PythonFrame globals_;
+  std::vector<std::string_view> stack_;
+  std::vector<PythonUnread> unread_;
+  std::size_t values_ = 0;
+};
+
+std::string listed(const std::vector<std::string_view>& names) {
+  const std::size_t shown = std::min(names.size(), kMostNamed);
+  const std::vector<std::string_view> first(names.begin(),
+                                            names.begin() + static_cast<std::ptrdiff_t>(shown));
+  return fmt::format("{}{}", fmt::join(first, ", "), shown < names.size() ? ", ..." : "");
+}
+
+/// The function that is meant, or the only one that makes a configuration.
+const PythonFunction* chosen(const Interpreter& interpreter, const std::string& function,
+                             std::string_view root, const std::string& name) {
+  std::vector<std::string_view> names;
+  const PythonFunction* only = nullptr;
+  for (const PythonFunction& one : interpreter.functions()) {
+    if (one.name.starts_with('_') || !interpreter.makes_root(one)) continue;
+    names.push_back(one.name);
+    only = &one;
+  }
+  if (!function.empty()) {
+    if (const PythonFunction* found = interpreter.find(function)) return found;
+    fail_input(fmt::format("{}: has no function {}; those that make a {} are {}", name,
+                           printable(function), root, listed(names)));
+  }
+  if (names.size() > 1) {
+    fail_input(fmt::format("{}: has {} functions that make a {}: --function picks one of {}", name,
+                           names.size(), root, listed(names)));
+  }
+  return only;
+}
+
+/// Values that are no literals, and where they stand.
+void collect(const Tree& tree, const std::string& path, std::vector<PythonUnread>& unread) {
+  if (unread.size() >= kMostUnread) return;
+  if (is_unread(tree)) unread.push_back({path, tree.text, tree.line});
+  const auto below = [&](std::string_view key) {
+    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+  };
+  if (tree.kind == Tree::Kind::kMapping) {
+    for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
+      collect(tree.items[i + 1], below(tree.items[i].text), unread);
+    }
+  } else {
+    for (std::size_t i = 0; i < tree.items.size(); ++i) {
+      collect(tree.items[i], below(fmt::to_string(i)), unread);
+    }
+  }
+}
+
+}  // namespace
+
+PythonConfig read_python_config(std::string_view text, const PythonWords& words,
+                                const std::string& function, const std::string& name) {
+  const std::vector<PythonLine> lines = python_lines(text, name);
+  Interpreter interpreter(lines, words, name);
+  PythonConfig config;
+  if (const PythonFunction* found = chosen(interpreter, function, words.root, name)) {
+    config.function = std::string(found->name);
+    config.tree = interpreter.call(*found, Tree::mapping());
+  } else {
+    config.tree = interpreter.first_root(text);
+  }
+  if (is_unread(config.tree)) {
+    fail_input(fmt::format("{}:{}: what {} returns is not followed: {}", name, config.tree.line,
+                           printable(config.function), printable(config.tree.text)));
+  }
+  if (config.tree.kind != Tree::Kind::kMapping) {
+    fail_input(fmt::format("{}: {} returns no {}", name, printable(config.function), words.root));
+  }
+  config.unread = std::move(interpreter.unread());
+  collect(config.tree, "", config.unread);
+  return config;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+
+/// What a reader knows of a program whose configurations are Python functions.
+struct PythonWords {
+  std::string_view root;  ///< The class of a configuration: "Trainer.Config".
+  /// What functions of other files give; nothing where it is unknown.
+  std::function<std::optional<Tree>(const std::string& function, const Tree& arguments)> known;
+};
+
+/// A place of a configuration whose value no literal says.
+struct PythonUnread {
+  std::string name;        ///< "training.steps".
+  std::string expression;  ///< As it was written.
+  std::uint32_t line = 0;
+};
+
+/// What a function returns.
+struct PythonConfig {
+  Tree tree;                         ///< Calls as mappings, with the name under `()`.
+  std::string function;              ///< Empty: no function, but the first call of the text.
+  std::vector<PythonUnread> unread;  ///< Values that are no literals, and statements passed over.
+};
+
+/// The configuration that a function of a Python text returns; without `function` the only one that
+/// does. Assignments are followed in their order, into functions of the same text too; conditions
+/// on known values are decided. Nothing is executed. Fails with `kInput` where several functions
+/// return configurations (naming them), where `function` is none of them, on functions that call
+/// themselves, and on texts whose values grow beyond a million.
+PythonConfig read_python_config(std::string_view text, const PythonWords& words,
+                                const std::string& function, const std::string& name);
+
+}  // namespace stepwright

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepwright {
+
+/// A statement of a Python text: one line, or several where brackets, texts or a backslash continue
+/// it.
+struct PythonLine {
+  std::string_view text;     ///< Without indentation and the comment behind it.
+  std::uint32_t line = 0;    ///< From 1.
+  std::uint32_t indent = 0;  ///< Columns in front; a tab counts 8.
+};
+
+/// A function at the top of a Python text.
+struct PythonFunction {
+  std::string_view name;
+  PythonLine head;                   ///< "def name(parameters) -> type:"
+  std::span<const PythonLine> body;  ///< Of the lines that it was found in.
+};
+
+/// The statements of a text. Fails with `kInput` on brackets and texts that never close, and beyond
+/// 100,000 statements.
+std::vector<PythonLine> python_lines(std::string_view text, const std::string& name);
+
+/// Functions among statements, in their order.
+std::vector<PythonFunction> python_functions(std::span<const PythonLine> lines);
+
+/// The place behind a text in quotes that begins at `at` (with its quotes, one or three); the
+/// length of the text where it never closes.
+std::size_t end_of_python_string(std::string_view text, std::size_t at);
+
+/// A text without blanks around it.
+std::string_view python_trimmed(std::string_view text);
+
+}  // namespace stepwright

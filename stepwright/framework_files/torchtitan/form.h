@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/core/document.h"
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/python_config.h"
+
+namespace stepwright {
+
+/// A configuration of torchtitan in one form: sections of the TOML file are the arguments of the
+/// newer function.
+struct TitanFile {
+  Document document;
+  bool toml = true;     ///< Up to 0.2.2; else a Python function.
+  PythonConfig python;  ///< Of a Python function.
+};
+
+/// Reads a TOML file, the JSON of a configuration that torchtitan dumps or prints in its log
+/// (torchtitan/config/manager.py), or a registry of Python functions, of which
+/// `Given::function` is taken.
+TitanFile read_titan_file(const SourceFile& file, const Given& given);
+
+}  // namespace stepwright

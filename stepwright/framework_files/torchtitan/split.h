@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/fields.h"
+
+namespace stepwright {
+
+/// Reads the schedule of a pipeline and how its layers are split: parts that a file lists, or what
+/// torchtitan makes of their number, of layers that the embedding and the output count for, and of
+/// layers of a stage (torchtitan/distributed/pipeline_parallel.py,
+/// generate_llm_fqn_per_model_part, pipeline_llm). `layers` of the model; 0: unknown, where an even
+/// split is taken. Fails with `kInput` on parts that leave a stage empty.
+void read_titan_schedule(const Fields& parallelism, std::int64_t layers, Draft& draft);
+
+}  // namespace stepwright

@@ -1,0 +1,165 @@
+#include "stepwright/framework_files/syntax/python_config.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+PythonConfig config_of(std::string_view text, const std::string& function = "") {
+  return read_python_config(text, {.root = "Config", .known = {}}, function, "registry.py");
+}
+
+std::string config_value(const PythonConfig& config, std::string_view path) {
+  const Document document = Document::from(config.tree, "registry.py");
+  Node node = document.root();
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto below = node.find(path.substr(0, dot));
+    if (!below || below->is_null()) return "nothing";
+    node = *below;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return node.is_scalar() ? node.text() : "more";
+}
+
+bool has_unread(const PythonConfig& config, std::string_view name) {
+  return std::ranges::find(config.unread, name, &PythonUnread::name) != config.unread.end();
+}
+
+constexpr const char* kRegistry = R"(
+"""A registry: Config( in a docstring."""
+from somewhere import Config  # Config(size=0)
+
+SEQ = 4 * 1024
+
+
+def small() -> Config:
+    return Config(
+        model=Model("small", depth=2),
+        training=Training(steps=10, length=SEQ),
+        spec=registry("8B"),
+    )
+
+
+def large() -> Config:
+    config = small()
+    config.model.depth = 8
+    training = config.training
+    training.steps = compute_steps()
+    training.length = 2 * SEQ
+    config.parts = [["a"] + ["b"] * 2] * 2
+    if config.model.depth:
+        config.deep = True
+    else:
+        config.deep = False
+    if unknown_thing:
+        config.deep = "maybe"
+    return config
+
+
+def changed() -> Config:
+    return dataclasses.replace(large(), deep=False)
+)";
+
+TEST(PythonConfig, NamesTheFunctionsThatMakeConfigurations) {
+  try {
+    config_of(kRegistry);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "registry.py: has 3 functions that make a Config: --function picks one of small, "
+              "large, changed");
+  }
+  EXPECT_THROW(config_of(kRegistry, "other"), Error);
+}
+
+TEST(PythonConfig, FollowsAssignmentsAndCalls) {
+  const PythonConfig config = config_of(kRegistry, "large");
+  EXPECT_EQ(config_value(config, "model.depth"), "8");
+  EXPECT_EQ(config_value(config, "training.length"), "8192");
+  EXPECT_EQ(config_value(config, "training.steps"), "nothing");
+  EXPECT_EQ(config_value(config, "deep"), "true");
+  EXPECT_TRUE(has_unread(config, "training.steps"));
+  EXPECT_TRUE(has_unread(config, "spec"));
+  EXPECT_TRUE(has_unread(config, "config.deep"));
+  const Document document = Document::from(config.tree, "registry.py");
+  ASSERT_EQ(document.root().get("parts").size(), 2U);
+  EXPECT_EQ(document.root().get("parts").at(1).size(), 3U);
+  EXPECT_EQ(document.root().get("training").get("length").line(), 21U);
+}
+
+TEST(PythonConfig, ReplacesInACopy) {
+  const PythonConfig config = config_of(kRegistry, "changed");
+  EXPECT_EQ(config_value(config, "deep"), "false");
+  EXPECT_EQ(config_value(config, "model.depth"), "8");
+}
+
+TEST(PythonConfig, KeepsWhatAnotherNameHeld) {
+  const PythonConfig config = config_of(
+      "def f() -> Config:\n"
+      "    a = Config(x=1)\n"
+      "    b = a\n"
+      "    b.x = 2\n"
+      "    a = Config(x=3)\n"
+      "    return Config(first=a, second=b)\n");
+  EXPECT_EQ(config_value(config, "first.x"), "3");
+  EXPECT_EQ(config_value(config, "second.x"), "2");
+}
+
+TEST(PythonConfig, BindsArguments) {
+  const PythonConfig config = config_of(
+      "def base(size: int, *, tp: int = 1, **rest) -> Config:\n"
+      "    return Config(size=size, tp=tp, **rest)\n"
+      "def _hidden() -> Config:\n"
+      "    return Config()\n"
+      "def recipe(**user):\n"
+      "    options = {'tp': 4, 'pp': 2}\n"
+      "    return base(7, **{**options, **user})\n",
+      "recipe");
+  EXPECT_EQ(config_value(config, "size"), "7");
+  EXPECT_EQ(config_value(config, "tp"), "4");
+  EXPECT_EQ(config_value(config, "pp"), "2");
+}
+
+TEST(PythonConfig, ForgetsWhatItCannotFollow) {
+  const PythonConfig config = config_of(
+      "def f() -> Config:\n"
+      "    c = Config(a=1, b=2, d=3)\n"
+      "    c.a += 1\n"
+      "    c.b, x = g()\n"
+      "    change(c)\n"
+      "    for i in range(3): c.d = i\n"
+      "    return c\n");
+  EXPECT_EQ(config_value(config, "a"), "nothing");
+  EXPECT_EQ(config_value(config, "b"), "nothing");
+  EXPECT_TRUE(has_unread(config, "a"));
+  EXPECT_TRUE(has_unread(config, "change"));
+  EXPECT_GE(config.unread.size(), 4U);
+}
+
+TEST(PythonConfig, EndsOnHostileTexts) {
+  EXPECT_THROW(config_of("def f() -> Config:\n    return f()\n"), Error);
+  EXPECT_THROW(config_of("def f() -> Config:\n    return Config(a=" + std::string(100'000, '(')),
+               Error);
+  EXPECT_THROW(config_of("def f() -> Config:\n    return 3\n"), Error);
+  std::string doubling = "def f() -> Config:\n    x = [1]\n";
+  for (int i = 0; i < 200; ++i) doubling += "    x = [x, x]\n";
+  EXPECT_THROW(config_of(doubling + "    return Config(x=x)\n"), Error);
+  std::string chain = "def f0() -> Config:\n    return Config()\n";
+  for (int i = 1; i < 40; ++i) {
+    chain += fmt::format("def f{}():\n    return [f{}(), f{}()]\n", i, i - 1, i - 1);
+  }
+  EXPECT_THROW(config_of(chain, "f39"), Error);
+  std::string path = "def f() -> Config:\n    c = Config()\n    c";
+  for (int i = 0; i < 100'000; ++i) path += ".a";
+  EXPECT_NO_THROW(config_of(path + " = 1\n    return c\n"));
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,124 @@
+#include "stepwright/framework_files/torchtitan/torchtitan.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+#include "tests/framework_files/imported.h"
+
+namespace stepwright {
+namespace {
+
+// The form of torchtitan/models/llama3/config_registry.py.
+constexpr const char* kTitanRegistry = R"(from torchtitan.trainer import Trainer
+from . import model_registry
+
+def llama3_8b() -> Trainer.Config:
+    return Trainer.Config(
+        hf_assets_path="./assets/hf/Llama-3.1-8B",
+        model_spec=model_registry("8B"),
+        optimizer=OptimizersContainer.Config(lr=3e-4),
+        training=TrainingConfig(local_batch_size=1, seq_len=8192, steps=1000),
+        activation_checkpoint=ActivationCheckpointConfig(mode="selective"),
+    )
+
+def llama3_8b_tensor() -> Trainer.Config:
+    config = llama3_8b()
+    config.parallelism = ParallelismConfig(tensor_parallel_degree=2)
+    config.parallelism.pipeline_parallel_degree = 2
+    config.training.local_batch_size = 8
+    config.training.dtype = "bfloat16"
+    config.model_converters = ModelConvertersContainer.Config(
+        converters=[Float8LinearConverter.Config(filter_fqns=["output"])])
+    config.activation_checkpoint = FullAC.Config()
+    config.parallelism.data_parallel_replicate_degree = count_nodes()
+    return config
+)";
+
+TEST(Torchtitan, ReadsAFunctionOfTheRegistry) {
+  const ImportedPlan read =
+      import_text("", "config_registry.py", kTitanRegistry, {.function = "llama3_8b"});
+  EXPECT_EQ(read.target, "torchtitan");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.model_name, "llama-3.1-8b");
+  EXPECT_EQ(plan.parallel.data, 16);
+  EXPECT_EQ(plan.micro_batch, 1);
+  EXPECT_EQ(job.sequences, 16);
+  EXPECT_EQ(job.length, 8192);
+  EXPECT_EQ(plan.recompute.every, 2);
+  EXPECT_THAT(read.report.not_read,
+              lists("activation_checkpoint.selective_ac_option", Matters::kYes));
+}
+
+TEST(Torchtitan, FollowsWhatAnotherFunctionChanges) {
+  const ImportedPlan read =
+      import_text("", "config_registry.py", kTitanRegistry, {.function = "llama3_8b_tensor"});
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.parallel.pipeline, 2);
+  EXPECT_EQ(plan.parallel.data, 4);
+  EXPECT_EQ(job.sequences, 32);
+  EXPECT_EQ(job.precision, DType::kFp8);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_THAT(read.report.not_read, lists("training.dtype", Matters::kYes));
+  EXPECT_THAT(read.report.not_read,
+              lists("parallelism.data_parallel_replicate_degree", Matters::kYes));
+}
+
+TEST(Torchtitan, AsksWhichFunction) {
+  EXPECT_THROW(import_text("", "config_registry.py", kTitanRegistry), Error);
+  EXPECT_THROW(import_text("", "config_registry.py", kTitanRegistry, {.function = "other"}), Error);
+}
+
+TEST(Torchtitan, FamiliesWithEqualFlavorsAreApart) {
+  std::string text = kTitanRegistry;
+  for (std::size_t at = text.find("llama3_8b()"); at != std::string::npos;
+       at = text.find("llama3_8b()")) {
+    text.replace(at, 11, "qwen3_8b()");
+  }
+  EXPECT_EQ(import_text("", "r.py", text, {.function = "qwen3_8b"}).planned.job.model_name,
+            "qwen3-8b");
+}
+
+constexpr const char* kTitanToml = R"([model]
+name = "llama3"
+flavor = "8B"
+[training]
+local_batch_size = 8
+seq_len = 4096
+mixed_precision_reduce = "bfloat16"
+dtype = "float32"
+[parallelism]
+pipeline_parallel_degree = 4
+pipeline_parallel_schedule = "Interleaved1F1B"
+[activation_checkpoint]
+mode = "none"
+)";
+
+TEST(Torchtitan, SplitsLayersAsItDoes) {
+  // 32 layers and two that embedding and output count for, over eight parts: 5, 5, 4, ..., of
+  // which the first and the last lose one.
+  const ImportedPlan read = import_text("", "job.toml", kTitanToml);
+  EXPECT_EQ(read.planned.plan.layers, (std::vector<std::int64_t>{4, 5, 4, 4, 4, 4, 4, 3}));
+  EXPECT_EQ(read.planned.plan.schedule.chunks, 2);
+  EXPECT_EQ(read.planned.plan.accumulate, DType::kBf16);
+  EXPECT_THAT(read.report.not_read, testing::Not(lists("training.dtype", Matters::kYes)));
+}
+
+TEST(Torchtitan, ReadsWhatItPrints) {
+  const std::string log = R"([rank0]: Running with configs: {
+  "model": {"name": "llama3", "flavor": "70B"},
+  "training": {"local_batch_size": 2, "global_batch_size": 64, "seq_len": 8192},
+  "parallelism": {"data_parallel_shard_degree": -1, "tensor_parallel_degree": 8},
+  "activation_checkpoint": {"mode": "full"}
+}
+[rank0]: step: 1)";
+  const ImportedPlan read = import_text("", "run.log", log);
+  EXPECT_EQ(read.target, "torchtitan");
+  EXPECT_EQ(read.planned.plan.parallel.tensor, 8);
+  EXPECT_EQ(read.planned.plan.micro_batch, 2);
+  EXPECT_EQ(read.planned.job.sequences, 64);
+  EXPECT_THROW(import_text("torchtitan", "run.log", "Running with configs: {\"a\": {"), Error);
+}
+
+}  // namespace
+}  // namespace stepwright
