@@ -31,6 +31,8 @@ std::string fault_text(const TunedPlan& best, const TunedPlan& own) {
                      format_percent(1 - own.step_time_s / best.step_time_s));
 }
 
+}  // namespace
+
 std::string changes_text(const std::vector<Change>& changes) {
   Table table{.columns = {{"#", Align::kRight},
                           {"set"},
@@ -48,10 +50,8 @@ std::string changes_text(const std::vector<Change>& changes) {
                           (loses ? "-" : "") + format_time(std::abs(change.gain_s)),
                           format_bytes(change.reached.peak_memory_bytes)});
   }
-  return "\nWhat to change, one after the other\n\n" + to_text(table);
+  return to_text(table);
 }
-
-}  // namespace
 
 PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job,
                          const Console& console) {
@@ -75,7 +75,9 @@ std::string against_text(const TuneResult& result, const Against& against) {
       fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan_code(against.own.plan),
                   format_time(against.own.step_time_s), format_bytes(against.own.peak_memory_bytes),
                   fault_text(best, against.own));
-  return against.changes.empty() ? text : text + changes_text(against.changes);
+  return against.changes.empty()
+             ? text
+             : text + "\nWhat to change, one after the other\n\n" + changes_text(against.changes);
 }
 
 }  // namespace stepwright

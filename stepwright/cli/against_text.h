@@ -13,6 +13,9 @@ namespace stepwright {
 PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job,
                          const Console& console);
 
+/// A table of changes, one after the other.
+std::string changes_text(const std::vector<Change>& changes);
+
 /// The text that `tune --against` prints below its answer: the plan, what is wrong with it, and the
 /// changes.
 std::string against_text(const TuneResult& result, const Against& against);

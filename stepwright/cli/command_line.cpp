@@ -77,6 +77,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(compare_command(program));
   commands.push_back(export_command(program));
   commands.push_back(import_command(program));
+  commands.push_back(check_command(program));
   commands.push_back(serve_command(program));
   commands.push_back(list_command(program));
   commands.push_back(doctor_command(program));
@@ -85,7 +86,7 @@ Commands add_commands(CLI::App& program) {
 }
 
 /// A word that is no command gets the nearest that is; CLI11 would only miss a command.
-void check_command(const CLI::App& program, const std::vector<std::string>& arguments) {
+void check_name(const CLI::App& program, const std::vector<std::string>& arguments) {
   const auto names = command_names(program);
   const std::vector<std::string_view> known(names.begin(), names.end());
   if (arguments.empty()) {
@@ -138,7 +139,7 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
   program.set_version_flag("--version", "stepwright " STEPWRIGHT_VERSION);
   const Commands commands = add_commands(program);
   try {
-    check_command(program, arguments);
+    check_name(program, arguments);
     check_options(program, arguments);
     program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {

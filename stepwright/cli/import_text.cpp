@@ -45,6 +45,8 @@ std::string assumed_text(const ImportReport& report) {
   return text;
 }
 
+}  // namespace
+
 std::string unread_text(const ImportReport& report) {
   Table table{.columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
               .rows = {}};
@@ -63,8 +65,6 @@ std::string unread_text(const ImportReport& report) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string import_text(const ImportReport& report) {
   return read_text(report) + assumed_text(report) + unread_text(report);

@@ -10,4 +10,7 @@ namespace stepwright {
 /// defaults of the framework together, without those that are 1 or off.
 std::string import_text(const ImportReport& report);
 
+/// The last part of it: what was not read, with what a prediction leaves out.
+std::string unread_text(const ImportReport& report);
+
 }  // namespace stepwright

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/launch_file.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/found_order.h"
@@ -27,10 +30,19 @@ Source load_source(const std::string& path, const Console& console) {
   return {Document::load(path), fs::path(path).parent_path()};
 }
 
+/// A release or variant of another framework goes with it.
+Document with_framework(Document document, const std::string& framework) {
+  const auto own = document.root().find("framework");
+  if (!own || own->is_scalar()) return document.with("framework", framework);
+  Tree tree = document.root().tree();
+  tree.set("framework", framework);
+  return Document::from(std::move(tree), document.name());
+}
+
 }  // namespace
 
-Job load_job_file(const std::string& path, const Console& console) {
-  const auto [document, folder] = load_source(path, console);
+Job load_job_file(const std::string& path, const Console& console, const std::string& framework) {
+  auto [document, folder] = load_source(path, console);
   if (is_file_of(document, "plan")) {
     fail_input(
         fmt::format("{}: is a plan, and tune looks for one: give it a job, or ask what this plan "
@@ -38,6 +50,7 @@ Job load_job_file(const std::string& path, const Console& console) {
                     path, path),
         {.file = path});
   }
+  if (!framework.empty()) document = with_framework(std::move(document), framework);
   return read_job(document, folder);
 }
 
@@ -56,6 +69,13 @@ PlannedJob load_plan_file(const std::string& path, const Console& console,
 
 bool is_plan_file(const std::string& path, const Console& console) {
   return is_file_of(load_source(path, console).document, "plan");
+}
+
+bool holds_plan(const std::string& path, const Console& console) {
+  const auto given = std::ranges::find(console.texts, path, &NamedText::name);
+  const std::string text = given != console.texts.end() ? given->text : read_text_file(path);
+  return text.find("stepwright: plan/") != std::string::npos ||
+         text.find("\"stepwright\": \"plan/") != std::string::npos;
 }
 
 PlannedJob settled_plan(PlannedJob planned, const std::string& path) {

@@ -10,7 +10,9 @@ namespace stepwright {
 // All of them read the console's text of that name where there is one, else the file.
 
 /// Reads a job for `tune`. Fails with `kInput`, saying what to do when the file is a plan.
-Job load_job_file(const std::string& path, const Console& console);
+/// With a framework the job is of that, whatever it names.
+Job load_job_file(const std::string& path, const Console& console,
+                  const std::string& framework = "");
 
 /// Reads a plan for all other commands. Fails with `kInput`, saying what to do when the file is a
 /// job. Where the plan's job names no framework it is of `unsaid`.
@@ -19,6 +21,10 @@ PlannedJob load_plan_file(const std::string& path, const Console& console,
 
 /// Whether the file is a plan rather than a job. Fails with `kInput` when it cannot be read.
 bool is_plan_file(const std::string& path, const Console& console);
+
+/// Whether a file, of whatever kind, says that it is a plan. Fails with `kInput` when it cannot be
+/// read.
+bool holds_plan(const std::string& path, const Console& console);
 
 /// The plan with its schedule settled where that is `auto` without an order. Fails with `kInput`
 /// when it is not legal, naming the rule.

@@ -11,6 +11,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
+#include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/progress_line.h"
@@ -67,6 +68,12 @@ class Tune : public Command {
                     "as in cluster.nodes=8,16,32, batch.sequences=256,512, batch.length=...,\n"
                     "cluster.nic=1x,2x, cluster.profile=dgx-h100,dgx-h200")
         ->type_name("F=A,B,C");
+    app()
+        .add_option("--framework", framework_,
+                    "Only plans that it runs, with its defaults, whatever the job names\n"
+                    "(stepwright list frameworks)")
+        ->check(one_of({std::begin(kFrameworkNames), std::end(kFrameworkNames)}))
+        ->type_name("NAME");
     own_runs_.add_to(app());
     app().add_flag(
         "-v,--verbose", verbose_,
@@ -80,7 +87,7 @@ class Tune : public Command {
 
   void run(const Console& console) override {
     const auto start = std::chrono::steady_clock::now();
-    Job job = load_job_file(job_, console);
+    Job job = load_job_file(job_, console, framework_);
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
     report_.check(job_);
@@ -212,6 +219,7 @@ class Tune : public Command {
   std::string plan_;
   std::string own_;
   std::string sweep_;
+  std::string framework_;
   std::int64_t top_ = 10;
   bool verbose_ = false;
   TuneRuns own_runs_;

@@ -281,7 +281,7 @@ void group_experts(Plan& plan, const Architecture& model) {
 
 }  // namespace
 
-PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
+PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   Job job;
   job.model = settled_model(draft, given, file);
   name_model(job.model, draft.notes);
@@ -303,9 +303,19 @@ PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (draft.framework_gradients) draft.plan.accumulate = default_gradients(job, draft.plan);
   job.notes = draft.notes;
-  if (const auto refused = illegal(job, draft.plan)) fail_refused(*refused, file);
-  return {.job = job,
-          .plan = FrameworkLaw(job.framework).with_buckets(job, canonical(draft.plan, job))};
+  return {.job = std::move(job), .plan = draft.plan};
+}
+
+PlannedJob started(PlannedJob planned) {
+  planned.plan = FrameworkLaw(planned.job.framework)
+                     .with_buckets(planned.job, canonical(planned.plan, planned.job));
+  return planned;
+}
+
+PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
+  PlannedJob planned = drafted(draft, given, file);
+  if (const auto refused = illegal(planned.job, planned.plan)) fail_refused(*refused, file);
+  return started(std::move(planned));
 }
 
 }  // namespace stepwright

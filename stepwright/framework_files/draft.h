@@ -84,6 +84,13 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file);
 /// with `kInput` where one is no `NAME=VALUE`.
 Document with_settings(Document document, const Given& given);
 
+/// The plan with its job as the files say it, legal or not. Fails with `kInput` where model or
+/// batch are not said, or said twice in different words.
+PlannedJob drafted(Draft& draft, const Given& given, const std::string& file);
+
+/// A legal one in its canonical form, with the buckets that its framework gives it.
+PlannedJob started(PlannedJob planned);
+
 /// The plan with its job, legal and canonical. Fails with `kInput` where model or batch are not
 /// said or said twice in different words, and with the reason of a refusal when the plan is not
 /// legal.

@@ -177,15 +177,20 @@ ImportedPlan import_plan(std::string_view word, std::span<const std::filesystem:
 }
 
 ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> sources,
-                            const Given& given) {
+                            const Given& given, bool as_it_is) {
   const LaunchTarget& target = word.empty() ? recognised(sources) : target_of(word);
   Draft draft;
   draft.framework.name = target.framework;
   const Given full = with_model(given);
   target.read(sources, full, draft);
+  const std::string& name = sources.front().name;
   ImportedPlan imported{.target = std::string(target.word),
-                        .planned = finish(draft, full, sources.front().name),
-                        .report = {}};
+                        .planned = drafted(draft, full, name),
+                        .report = {},
+                        .refused = {}};
+  imported.refused = illegal(imported.planned.job, imported.planned.plan);
+  if (imported.refused && !as_it_is) fail_refused(*imported.refused, name);
+  if (!imported.refused) imported.planned = started(std::move(imported.planned));
   imported.report = std::move(draft.report);
   settle_report(imported.planned, imported.report);
   return imported;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/target.h"
+#include "stepwright/plan/legality.h"
 
 namespace stepwright {
 
@@ -38,6 +40,7 @@ struct ImportedPlan {
   std::string target;  ///< Whose files they are.
   PlannedJob planned;
   ImportReport report;
+  std::optional<Rejected> refused;  ///< Why it would not start; the plan is then as files say it.
 };
 
 /// The plan that files of a target describe; without a target the files' content says whose they
@@ -45,9 +48,9 @@ struct ImportedPlan {
 ImportedPlan import_plan(std::string_view target, std::span<const std::filesystem::path> files,
                          const Given& given);
 
-/// The same of texts.
+/// The same of texts. With `as_it_is` a plan that is not legal is no failure, but `refused`.
 ImportedPlan import_sources(std::string_view target, std::span<const SourceFile> files,
-                            const Given& given);
+                            const Given& given, bool as_it_is = false);
 
 /// Reads a text file of at most 1 MiB. Fails with `kInput` when it is missing, larger or no UTF-8.
 std::string read_text_file(const std::filesystem::path& path);

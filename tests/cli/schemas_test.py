@@ -42,6 +42,12 @@ FILES = {
     "train.sh": "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
     "--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --seq-length 512 "
     "--max-position-embeddings 512 --micro-batch-size 1 --global-batch-size 16 --bf16\n",
+    "unstartable.sh": "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 2 "
+    "--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --seq-length 512 --bf16 "
+    "--max-position-embeddings 512 --global-batch-size 16 --pipeline-model-parallel-size 4\n",
+    "full.sh": "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 80 "
+    "--hidden-size 8192 --num-attention-heads 64 --vocab-size 1024 --seq-length 4096 --bf16 "
+    "--max-position-embeddings 4096 --global-batch-size 16\n",
     "five_nodes.yaml": JOB.replace("nodes: 1", "nodes: 5"),
     "smallest.yaml": JOB
     + "objective: {kind: smallest_cluster, target_step_time: 100}\n"
@@ -198,6 +204,13 @@ ANSWERS = {
         "export --to mscclpp --collective all_reduce --algorithm ring --tiers 4",
     ],
     "import": ["import --from megatron train.sh --cluster dgx-h100"],
+    "check": [
+        "check train.sh --cluster dgx-h100",
+        "check train.sh --cluster dgx-h100 --gain 1%",
+        "check unstartable.sh --cluster dgx-h100",
+        "check full.sh --cluster dgx-a100-40g",
+        "check examples/tiny-llama.plan.yaml --log nothing_sent.json",
+    ],
     "lab-check": ["lab check examples/lab-4x4.yaml"],
     "lab-run": ["lab run examples/lab-4x4.yaml -- true"],
     "lab-clean": ["lab clean"],

@@ -32,12 +32,13 @@ BELOW = {
     "learn": "validate",
     "report": "simulate traffic",
     "explore": "report tune",
+    "check": "framework_files tune",
     "collective_files": "cost",
     "runtime": "memory huggingface process_group",
     "sample": "runtime cost",
     "lab": "cluster",
     "serve": "core",
-    "cli": "checkpoint fit study interleave framework_files learn report collective_files logs "
+    "cli": "checkpoint fit study interleave check learn report collective_files logs "
     "traffic runtime sample lab serve",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")

@@ -30,6 +30,7 @@ ANSWERS = {
     "fit-measured": ("MeasuredFit", "messages"),
     "fit-runs": ("Calibration", "runs"),
     "compare": ("Comparison", "by_scheme"),
+    "check": ("Check", "stages"),
 }
 # Classes of parts whose key says too little of them.
 NAMES = {

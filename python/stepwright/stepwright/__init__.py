@@ -14,6 +14,7 @@ from .answers import *  # noqa: F403
 from .commands import (
     Progress,
     advise,
+    check,
     compare,
     export,
     fit,

@@ -1202,3 +1202,110 @@ class Comparison(Answer):
     by_size: list[SizeCalls]
     below_knee: list[ShortMessages]
     sources: list[Source]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fullest(Part):
+    """Where memory runs out first."""
+
+    stage: int
+    rank: int
+    """The lowest of the stage."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckStage(Part):
+    """CheckStage."""
+
+    stage: int
+    peak_memory_bytes: int
+    """Bytes."""
+    kinds: dict[str, int]
+    """What fills it; sums to the peak, in bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain(Part):
+    """Gain."""
+
+    set: list[str]
+    gain_s: float
+    """Seconds."""
+    step_time_s: float
+    """Seconds."""
+    kind: Literal["flag", "layout"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read(Part):
+    """Read."""
+
+    name: str
+    value: str
+    file: str
+    line: int | None
+    field: str
+    """What it set in the plan."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumed(Part):
+    """Assumed."""
+
+    field: str
+    value: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotRead(Part):
+    """NotRead."""
+
+    name: str
+    value: str
+    file: str
+    line: int | None
+    matters: Literal["yes", "no", "unknown"]
+    why: str
+    """What a prediction leaves out; may be empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(Answer):
+    """stepwright check --json."""
+
+    table: ClassVar[str] = "stages"
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    starts: bool
+    """Whether the plan is legal."""
+    fits: bool
+    """Whether it fits in memory with the asked probability."""
+    p_fits: float | None = None
+    """Probability that it fits in memory."""
+    fullest: Fullest | None = None
+    """Where memory runs out first."""
+    over_by_bytes: int | None = None
+    """Too much, where it does not fit; bytes."""
+    step_time_s: float | None = None
+    """Seconds."""
+    low_s: float | None = None
+    """80% interval; seconds."""
+    high_s: float | None = None
+    """Seconds."""
+    stages: list[CheckStage] | None = None
+    """Each pipeline stage at its peak."""
+    fault: str | None
+    """Why it should not be queued; null: it should."""
+    gain: float
+    """Share of the step that the changes save."""
+    gains: list[Gain]
+    """From this plan to the best, one change after the other."""
+    from_: str = field(metadata={"key": "from"})
+    """Whose configuration it is: a word of --from."""
+    read: list[Read]
+    assumed: list[Assumed]
+    not_read: list[NotRead]
+    notes: list[str]
+    log: dict[str, Any] | None = None
+    """With --log: as `compare --json`."""

@@ -13,6 +13,7 @@ from . import _planner
 from .answers import (
     Advice,
     Calibration,
+    Check,
     CollectiveFit,
     Comparison,
     MeasuredFit,
@@ -24,6 +25,7 @@ from .answers import (
     Tuning,
     Validation,
 )
+from .configurations import is_configuration, text_of
 from .documents import Document, Job, Plan
 from .errors import error_of
 from .nothing_fits import NothingFitsError
@@ -107,6 +109,7 @@ def tune(
     top: int | None = None,
     exhaustive: bool = False,
     against: PlanLike | None = None,
+    framework: str | None = None,
     tokens: float | None = None,
     price_per_gpu_hour: float | None = None,
     memory_confidence: float | None = None,
@@ -123,6 +126,7 @@ def tune(
         top: Plans to return, best first; 10.
         exhaustive: Prices every legal plan instead of bounding: same answer, slower.
         against: A plan of your own; `Tuning.against` says what to change in it.
+        framework: Only plans that it runs, with its defaults, whatever the job names.
         tokens: To train on; plans then also say `days` and `gpu_hours`.
         price_per_gpu_hour: Of one GPU, in any currency; plans then also say `cost`.
         memory_confidence: Probability with which plans fit in memory; 0.9.
@@ -143,6 +147,7 @@ def tune(
         top=top,
         exhaustive=exhaustive,
         against=None if against is None else call.file(Plan, against),
+        framework=framework,
         tokens=tokens,
         price_per_gpu_hour=price_per_gpu_hour,
         memory_confidence=memory_confidence,
@@ -386,6 +391,75 @@ def compare(
     if failure and not text:
         raise error_of(failure)
     return Comparison.from_text(text)
+
+
+def check(
+    *configurations: PlanLike | Any,
+    source: str | None = None,
+    model: str | None = None,
+    cluster: str | None = None,
+    batch: str | None = None,
+    nodes: int | None = None,
+    gpus: int | None = None,
+    set: Mapping[str, Any] | None = None,
+    function: str | None = None,
+    command: int | None = None,
+    strict: bool = False,
+    gain: float | None = None,
+    logs: PathLike | Iterable[PathLike] | None = None,
+    memory_confidence: float | None = None,
+    memory_reserve: float | None = None,
+) -> Check:
+    """Whether a job starts, fits and is fast, before it is queued.
+
+    Args:
+        configurations: The files of a framework (docs/launch.md), a `Plan`, or live objects: a
+            `TrainingArguments`, a model's configuration, a `ConfigContainer` of Megatron-Bridge.
+        source: Whose configuration it is; else its content says.
+        model: What is trained, where they do not say it: a name, or the path of a config.json.
+        cluster: What it runs on: "dgx-h100", "dgx-h100:4", or a file.
+        batch: Of one step, where they do not say it: "512x8192".
+        nodes, gpus: Of the job, whatever they say.
+        set: In the place of what they say: variables of a script, dotted paths of a configuration.
+        function: Of a Python file: the one that makes the configuration.
+        command: Of a script that starts several: the number of the one to read.
+        strict: Fails where something was not read that may change the prediction.
+        gain: Share of a step that changes may save before that is a fault, as 0.05.
+        logs: Of a run of it, to compare with.
+        memory_confidence: Probability with which the plan is to fit in memory; 0.9.
+        memory_reserve: Instead, share of the memory to leave free.
+
+    A job that should not be queued is no error: `Check.fault` says why; else it is None.
+    """
+    call = _Call("check")
+    for given in configurations:
+        if is_configuration(given):
+            name, text = text_of(given)
+            call.texts.append((name, text, os.getcwd()))
+            call.arguments.append(name)
+        else:
+            call.arguments.append(call.file(Plan, given))
+    one = isinstance(logs, (str, os.PathLike))
+    call.options(
+        model=model,
+        cluster=cluster,
+        batch=batch,
+        nodes=nodes,
+        gpus=gpus,
+        set=_assignments(set),
+        function=function,
+        command=command,
+        strict=strict,
+        gain=gain,
+        log=[logs] if one else logs and list(logs),
+        memory_confidence=memory_confidence,
+        memory_reserve=memory_reserve,
+        **{"from": source},
+    )
+    text, failure = call.run()
+    if failure and not text:
+        raise error_of(failure)
+    return Check.from_text(text)
 
 
 def export(

@@ -1,5 +1,6 @@
 """The functions have the options of the commands, and long ones can be watched and stopped."""
 
+import enum
 import inspect
 import os
 import re
@@ -22,16 +23,27 @@ NOT_OF_PYTHON = {
     },
     "traffic": {"sweep"},  # a loop over `set`
     "export": {"output"},  # the text is returned
+    "check": {"from"},  # a word of Python's: `source`
 }
 # Arguments that are not options: files, and what only Python has.
-NOT_OPTIONS = {"job", "plan", "table", "samples", "logs", "progress"}
+NOT_OPTIONS = {"job", "plan", "table", "samples", "logs", "progress", "configurations", "source"}
 
 
 class Functions(PlaceTest):
     def test_have_all_options_of_their_command(self):
         document = (ROOT / "docs/options.md").read_text(encoding="utf-8")
         sections = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", document, re.M | re.S))
-        functions = ("tune", "predict", "traffic", "memory", "validate", "fit", "compare", "export")
+        functions = (
+            "tune",
+            "predict",
+            "traffic",
+            "memory",
+            "validate",
+            "fit",
+            "compare",
+            "check",
+            "export",
+        )
         for name in functions:
             with self.subTest(name):
                 rows = re.findall(r"^\| `(?:-\w, )?--([\w-]+)", sections[name], re.M)
@@ -48,6 +60,34 @@ class Functions(PlaceTest):
         self.assertEqual(text, printed(*words))
         tiers = stepwright.export(to="msccl-xml", collective="all_reduce", tiers=(4, 2))
         self.assertIn("<algo", tiers)
+
+    def test_check_reads_files_plans_and_live_objects(self):
+        class TrainingArguments:
+            def to_dict(self):
+                return {
+                    "output_dir": "out",
+                    "per_device_train_batch_size": 2,
+                    "gradient_accumulation_steps": 4,
+                    "bf16": True,
+                    "fsdp": ["full_shard"],
+                    "save_strategy": Strategy.STEPS,
+                }
+
+        class Strategy(enum.Enum):
+            STEPS = "steps"
+
+        options = {"model": "llama-3-8b", "cluster": "dgx-h100", "batch": "64x2048"}
+        answer = stepwright.check(TrainingArguments(), **options)
+        self.assertTrue(answer.starts)
+        self.assertEqual(answer.plan["micro_batch"], 2)
+        self.assertEqual(answer.plan["sharding"]["states"], "GGG")
+        plan = stepwright.load(PLAN)
+        self.assertAlmostEqual(
+            stepwright.check(plan).step_time_s, stepwright.predict(plan).step_time_s
+        )
+        self.assertIsNotNone(stepwright.check(plan, gain=1e-6).fault)
+        with self.assertRaises(stepwright.InputError):
+            stepwright.check(TrainingArguments(), cluster="dgx-h100")
 
     def test_sweep_finds_the_best_plan_of_each_value(self):
         job = stepwright.load(self.write("job.yaml", JOB))

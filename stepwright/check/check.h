@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/against.h"
+
+namespace stepwright {
+
+/// The fullest device of a plan: where memory runs out first.
+struct FullestStage {
+  std::int64_t stage = 0;       ///< Pipeline position.
+  std::int64_t first_rank = 0;  ///< The lowest rank there; all ranks of a stage hold the same.
+};
+
+/// What a person learns of a job before it is queued.
+struct JobCheck {
+  ImportedPlan imported;                 ///< Without a target where a plan file was given.
+  std::optional<Prediction> prediction;  ///< Of a plan that starts.
+  FullestStage fullest;
+  /// The way to the best plan that the framework runs; nothing where the plan does not start.
+  std::optional<Against> better;
+
+  [[nodiscard]] bool starts() const { return !imported.refused; }
+  [[nodiscard]] bool fits() const { return prediction && prediction->memory.fits(); }
+  /// The share of the step that the changes save; 0 where nothing does.
+  [[nodiscard]] double gain() const;
+};
+
+/// Predicts a plan, and looks for a better one of the same job under the same framework.
+JobCheck check_job(ImportedPlan imported, const TuneOptions& options = {});
+
+/// Why the job should not be queued, in one sentence: it does not start, or does not fit, or leaves
+/// `most_gain` of a step or more on the table; empty: it should.
+std::string fault_of(const JobCheck& check, std::optional<double> most_gain);
+
+}  // namespace stepwright

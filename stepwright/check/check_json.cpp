@@ -1,0 +1,59 @@
+#include "stepwright/check/check_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/framework_files/import_json.h"
+#include "stepwright/memory/memory_json.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void add_prediction(Json& json, const JobCheck& check) {
+  const Prediction& prediction = *check.prediction;
+  const Json memory = memory_json(prediction.memory);
+  json["fits"] = check.fits();
+  json["p_fits"] = prediction.memory.p_fits;
+  json["fullest"] = {{"stage", check.fullest.stage}, {"rank", check.fullest.first_rank}};
+  if (!check.fits()) {
+    json["over_by_bytes"] = memory["over_by_bytes"];
+  }
+  json["step_time_s"] = prediction.step_time_s();
+  json["low_s"] = prediction.interval.low * prediction.step_time_s();
+  json["high_s"] = prediction.interval.high * prediction.step_time_s();
+  json["stages"] = memory["stages"];
+}
+
+Json gains_json(const JobCheck& check) {
+  Json gains = Json::array();
+  if (!check.better) return gains;
+  for (const Change& change : check.better->changes) {
+    gains.push_back({{"set", change.set},
+                     {"gain_s", change.gain_s},
+                     {"step_time_s", change.reached.step_time_s},
+                     {"kind", name_of(kChangeKindNames, change.kind)}});
+  }
+  return gains;
+}
+
+}  // namespace
+
+Json check_json(const JobCheck& check, const std::string& fault) {
+  Json json{{"plan", plan_json(check.imported.planned)}, {"starts", check.starts()}};
+  if (check.starts()) {
+    add_prediction(json, check);
+  } else {
+    json["fits"] = false;
+  }
+  json["fault"] = fault.empty() ? Json(nullptr) : Json(fault);
+  json["gain"] = check.gain();
+  json["gains"] = gains_json(check);
+  const Json lists = import_json(check.imported);
+  for (const char* list : {"from", "read", "assumed", "not_read", "notes"})
+    json[list] = lists[list];
+  return json;
+}
+
+}  // namespace stepwright

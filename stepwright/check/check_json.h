@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "stepwright/check/check.h"
+
+namespace stepwright {
+
+/// The document of `check --json`; keys as in docs/formats.md, "Check".
+nlohmann::ordered_json check_json(const JobCheck& check, const std::string& fault);
+
+}  // namespace stepwright

@@ -1,0 +1,53 @@
+#include "stepwright/cli/check_text.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/cli/against_text.h"
+#include "stepwright/cli/import_text.h"
+#include "stepwright/cli/prediction_text.h"
+#include "stepwright/core/format.h"
+#include "stepwright/plan/codes.h"
+#include "stepwright/plan/words.h"
+
+namespace stepwright {
+namespace {
+
+std::string line(std::string_view name, const std::string& text) {
+  return fmt::format("{:<10}  {}\n", name, text);
+}
+
+std::string prediction_lines(const JobCheck& check) {
+  const Prediction& prediction = *check.prediction;
+  const double step = prediction.step_time_s();
+  return line("fits", fmt::format("{}: stage {} (rank {}) needs {}", check.fits() ? "yes" : "NO",
+                                  check.fullest.stage, check.fullest.first_rank,
+                                  memory_use(prediction.memory))) +
+         line("step time", fmt::format("{} ({} to {} with a probability of 80%)", format_time(step),
+                                       format_time(prediction.interval.low * step),
+                                       format_time(prediction.interval.high * step)));
+}
+
+std::string better_text(const JobCheck& check) {
+  if (check.better->changes.empty()) {
+    return line("better",
+                check.fits() ? "nothing found" : "no plan of this job fits on these devices");
+  }
+  return line("better", fmt::format("{} of a step, by", format_percent(check.gain()))) + "\n" +
+         changes_text(check.better->changes);
+}
+
+}  // namespace
+
+std::string check_text(const JobCheck& check) {
+  const PlannedJob& planned = check.imported.planned;
+  std::string text = line("job", job_line(planned.job));
+  if (check.starts()) {
+    text += line("plan", plan_code(planned.plan)) + line("starts", "yes") +
+            prediction_lines(check) + better_text(check);
+  } else {
+    text += line("starts", "NO: " + check.imported.refused->message);
+  }
+  return text + unread_text(check.imported.report);
+}
+
+}  // namespace stepwright

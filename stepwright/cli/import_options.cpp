@@ -1,0 +1,62 @@
+#include "stepwright/cli/import_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "stepwright/cli/one_of.h"
+
+namespace stepwright {
+
+ImportOptions::ImportOptions(CLI::App& command) {
+  command.add_option("--from", from_, "Whose configuration it is; without, its content says")
+      ->check(one_of(import_words()));
+  command.add_option("FILE", files_, "Scripts and configurations that describe one job")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--model", given_.model,
+                  "What is trained, where the files do not say: a name (stepwright list\n"
+                  "models), a config.json, a model file")
+      ->type_name("NAME");
+  command
+      .add_option("--cluster", given_.cluster,
+                  "What it runs on: a profile (stepwright list profiles), also as\n"
+                  "PROFILE:NODES, or a file")
+      ->type_name("NAME");
+  command.add_option("--nodes", given_.nodes, "Of the job, whatever the files say");
+  command.add_option("--gpus", given_.devices, "Of the whole job, whatever the files say");
+  command
+      .add_option("--set", given_.settings,
+                  "In the place of what the files say: a variable of a script, a dotted\n"
+                  "path of a configuration")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--function", given_.function,
+                  "Of a Python file: the function that makes the configuration")
+      ->type_name("NAME");
+  command
+      .add_option("--command", given_.command,
+                  "Of a script that starts several: the number of the one to read")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--batch", given_.batch,
+                  "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192")
+      ->type_name("BATCH");
+  command.add_flag("--strict", strict_,
+                   "Fail where something was not read that may change the prediction");
+}
+
+ImportedPlan ImportOptions::read(const Console& console, bool as_it_is) const {
+  std::vector<SourceFile> sources;
+  for (const std::string& file : files_) {
+    const auto given = std::ranges::find(console.texts, file, &NamedText::name);
+    const bool in_memory = given != console.texts.end();
+    sources.push_back({file, in_memory ? given->text : read_text_file(file)});
+  }
+  ImportedPlan imported = import_sources(from_, sources, given_, as_it_is);
+  if (strict_) check_all_read(imported.report);
+  return imported;
+}
+
+}  // namespace stepwright

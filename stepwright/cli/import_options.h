@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright {
+
+/// The files of a framework on the command line, and what a person says beside them: the options
+/// that `import` and `check` share.
+class ImportOptions {
+ public:
+  explicit ImportOptions(CLI::App& command);
+
+  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
+
+  /// Reads the files, each the console's text of its name where there is one. Fails as
+  /// `import_plan`, and with `--strict` where a setting that may matter was not read. With
+  /// `as_it_is` a plan that is not legal is no failure.
+  [[nodiscard]] ImportedPlan read(const Console& console, bool as_it_is = false) const;
+
+ private:
+  std::string from_;
+  std::vector<std::string> files_;
+  Given given_;
+  bool strict_ = false;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,81 @@
+#include "stepwright/check/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+/// Arguments of a model with so many layers, and what else is said.
+JobCheck checked(int layers, const std::string& more, const std::string& cluster = "dgx-h100") {
+  const SourceFile file{"train.sh",
+                        "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers " +
+                            std::to_string(layers) +
+                            " --hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
+                            "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
+                            "--micro-batch-size 1 --global-batch-size 64 " +
+                            more};
+  Given given;
+  given.cluster = cluster;
+  return check_job(import_sources("megatron", {&file, 1}, given, true));
+}
+
+TEST(Check, AGoodJobHasNoFault) {
+  const JobCheck check = checked(8, "--use-distributed-optimizer");
+  EXPECT_TRUE(check.starts());
+  EXPECT_TRUE(check.fits());
+  EXPECT_EQ(fault_of(check, std::nullopt), "");
+  EXPECT_GT(check.prediction->step_time_s(), 0);
+}
+
+TEST(Check, SaysWhereMemoryRunsOut) {
+  const JobCheck check = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
+  ASSERT_TRUE(check.starts());
+  EXPECT_FALSE(check.fits());
+  const auto& stages = check.prediction->memory.stages;
+  for (const StageMemory& stage : stages) {
+    EXPECT_LE(stage.peak_bytes, stages[static_cast<std::size_t>(check.fullest.stage)].peak_bytes);
+  }
+  EXPECT_EQ(Grid(check.prediction->planned.plan).coordinates(check.fullest.first_rank).pipeline,
+            check.fullest.stage);
+  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("does not fit: stage"));
+}
+
+TEST(Check, SaysWhyItDoesNotStart) {
+  const JobCheck check = checked(2, "--pipeline-model-parallel-size 4");
+  EXPECT_FALSE(check.starts());
+  EXPECT_FALSE(check.prediction);
+  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("stages-within-layers"));
+}
+
+TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {
+  const JobCheck check = checked(32,
+                                 "--tensor-model-parallel-size 8 --recompute-granularity full "
+                                 "--recompute-method uniform --recompute-num-layers 1");
+  ASSERT_FALSE(check.better->changes.empty());
+  const double own = check.better->own.step_time_s;
+  const double best = check.better->changes.back().reached.step_time_s;
+  EXPECT_NEAR(check.gain(), 1 - best / own, 1e-9);
+  EXPECT_GT(check.gain(), 0.1);
+  EXPECT_THAT(fault_of(check, 0.1), HasSubstr("on the table"));
+  EXPECT_EQ(fault_of(check, check.gain() + 0.01), "");
+}
+
+TEST(Check, WhatChangesSetIsAPlanOfThatTime) {
+  const JobCheck check = checked(32, "--tensor-model-parallel-size 4 --sequence-parallel");
+  ASSERT_FALSE(check.better->changes.empty());
+  std::vector<std::string> sets;
+  for (const Change& change : check.better->changes) {
+    sets.insert(sets.end(), change.set.begin(), change.set.end());
+  }
+  const PlannedJob changed = with_fields(check.prediction->planned, sets);
+  EXPECT_NEAR(predict(changed).step_time_s(), check.better->changes.back().reached.step_time_s,
+              1e-9);
+}
+
+}  // namespace
+}  // namespace stepwright
