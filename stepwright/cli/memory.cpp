@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/command.h"
@@ -49,6 +50,16 @@ constexpr const char* kKinds =
     "context, "
     "communicators and what the allocator cannot use, estimated\n";
 
+std::string allocated_text(const std::vector<AllocatedMemory>& stages) {
+  const auto fullest = std::ranges::max_element(stages, {}, &AllocatedMemory::peak_bytes);
+  return fmt::format(
+      "As PyTorch's allocator counts, without context and communicators: {} at the peak of stage "
+      "{}, "
+      "{} after its step.\n",
+      format_bytes(fullest->peak_bytes), fullest - stages.begin(),
+      format_bytes(fullest->after_step_bytes));
+}
+
 std::string verdict(const MemoryReport& report) {
   const std::string sizes = memory_use(report);
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
@@ -70,11 +81,12 @@ class Memory : public Command {
     PlannedJob given = load_plan_file(plan_, console);
     reserve_.apply(given.job);
     const PlannedJob planned = settled_plan(std::move(given), plan_);
-    const MemoryReport report =
-        memory_report(planned.job, build_program(planned.job, planned.plan));
+    const StepProgram program = build_program(planned.job, planned.plan);
+    const MemoryReport report = memory_report(planned.job, program);
+    const std::vector<AllocatedMemory> allocated = allocated_memory(planned.job, program);
     const std::vector<std::string> notes = plan_notes(planned);
     if (json()) {
-      nlohmann::ordered_json answer = memory_json(report);
+      nlohmann::ordered_json answer = memory_json(report, allocated);
       answer["notes"] = notes;
       print_json(console.out, answer);
       return;
@@ -82,7 +94,7 @@ class Memory : public Command {
     console.out << job_line(planned.job)
                 << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
                 << stages_text(report) << kKinds << '\n'
-                << verdict(report) << notes_text(notes);
+                << allocated_text(allocated) << verdict(report) << notes_text(notes);
   }
 
  private:

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <span>
 
 #include "stepwright/memory/fit_probability.h"
 #include "stepwright/memory/sequences.h"
+#include "stepwright/memory/slots.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
@@ -16,38 +16,12 @@ constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::k
                                          MemoryKind::kGathered, MemoryKind::kCommunication};
 static_assert(std::size(kKindOfTensors) == kTensorKinds);
 
-/// Tensors alive around one slot of a schedule.
-struct SlotTensors {
-  KindBytes during{};  ///< At its largest moment.
-  KindBytes after{};   ///< Saved by forwards whose backward is still to come.
-};
-
-/// Calls `take` with the tensors around each slot of a stage, in order.
-void walk_slots(const StepProgram& program, const Stage& stage,
-                std::span<const Footprint> footprints,
-                const std::function<void(const SlotTensors&)>& take) {
-  std::vector<SequenceFootprint> sequences;
-  sequences.reserve(stage.sequences.size());
-  for (const Sequence& sequence : stage.sequences) {
-    sequences.push_back(sequence_footprint(program, sequence, footprints));
-  }
-  SlotTensors tensors;
-  for (const Slot& slot : stage.schedule) {
-    const SequenceFootprint& own = sequences[static_cast<std::size_t>(slot.sequence)];
-    for (int i = 0; i < kTensorKinds; ++i) {
-      tensors.during[i] = tensors.after[i] + own.at_peak[i];
-      tensors.after[i] += own.left[i];
-    }
-    take(tensors);
-  }
-}
-
 /// The tensors alive at the largest moment of a stage.
 KindBytes tensors_at_peak(const StepProgram& program, const Stage& stage,
                           std::span<const Footprint> footprints) {
   KindBytes at_peak{};
   double peak_bytes = 0;
-  walk_slots(program, stage, footprints, [&](const SlotTensors& tensors) {
+  walk_slots(program, stage, footprints, [&](const Slot&, const SlotTensors& tensors) {
     const double bytes = total_bytes(tensors.during);
     if (bytes <= peak_bytes) return;
     peak_bytes = bytes;
@@ -151,7 +125,7 @@ std::vector<std::vector<MemoryMoment>> memory_moments(const Job& job, const Step
   std::vector<std::vector<MemoryMoment>> stages;
   for (const Stage& stage : program.stages) {
     std::vector<MemoryMoment>& moments = stages.emplace_back();
-    walk_slots(program, stage, footprints, [&](const SlotTensors& tensors) {
+    walk_slots(program, stage, footprints, [&](const Slot&, const SlotTensors& tensors) {
       moments.push_back({stage_memory(stage.states, tensors.during, reserve),
                          stage_memory(stage.states, tensors.after, reserve)});
     });

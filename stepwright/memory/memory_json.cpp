@@ -17,10 +17,14 @@ nlohmann::ordered_json stage_json(const StageMemory& stage, std::size_t position
 
 }  // namespace
 
-nlohmann::ordered_json memory_json(const MemoryReport& report) {
+nlohmann::ordered_json memory_json(const MemoryReport& report,
+                                   std::span<const AllocatedMemory> allocated) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     stages.push_back(stage_json(report.stages[i], i));
+    if (allocated.empty()) continue;
+    stages.back()["allocated_after_step_bytes"] = whole(allocated[i].after_step_bytes);
+    stages.back()["allocated_peak_bytes"] = whole(allocated[i].peak_bytes);
   }
   nlohmann::ordered_json result = {{"peak_memory_bytes", whole(report.peak_bytes)},
                                    {"stages", stages},

@@ -69,6 +69,11 @@ struct Kernels {
   /// The gated half of an MLP is in the same product as the other; false: in one of its own, whose
   /// gradient of the input is reduced by itself (but under sequence parallelism).
   bool fused_gate = true;
+  bool grouped_experts = true;  ///< The experts of a rank are one grouped product, not one each.
+  bool transformer_engine = false;  ///< Layers are those of NVIDIA's Transformer Engine.
+  /// Equal bits in every run: PyTorch's deterministic algorithms, for which cuBLAS is given the
+  /// large workspaces that they demand.
+  bool deterministic = false;
 };
 /// The kernels that are on or off, as files name them.
 inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
@@ -81,7 +86,10 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::scattered_pipeline, "scattered_pipeline"},
     {&Kernels::scattered_gradients, "scattered_gradients"},
     {&Kernels::wide_gradients, "wide_gradients"},
-    {&Kernels::fused_gate, "fused_gate"}};
+    {&Kernels::fused_gate, "fused_gate"},
+    {&Kernels::grouped_experts, "grouped_experts"},
+    {&Kernels::transformer_engine, "transformer_engine"},
+    {&Kernels::deterministic, "deterministic"}};
 
 /// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), what
 /// it does by default holds where a job is silent (`plan/frameworks/defaults.h`), and it selects

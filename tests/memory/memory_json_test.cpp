@@ -28,6 +28,14 @@ TEST(MemoryJson, HasTheDocumentedKeys) {
       R"("fits":true,"p_fits":1.0,"capacity_bytes":40,"reserve_bytes":0})");
 }
 
+TEST(MemoryJson, HasWhatTheAllocatorCountsWhereItIsGiven) {
+  const AllocatedMemory allocated[] = {{.after_step_bytes = 11, .peak_bytes = 30}, {}};
+  const nlohmann::ordered_json stage =
+      memory_json(report_of_two_stages(), allocated)["stages"].front();
+  EXPECT_EQ(stage["allocated_after_step_bytes"], 11);
+  EXPECT_EQ(stage["allocated_peak_bytes"], 30);
+}
+
 TEST(MemoryJson, SaysByHowMuchItDoesNotFitAndWhatIsLargest) {
   MemoryReport report = report_of_two_stages();
   report.capacity_bytes = 30;

@@ -653,6 +653,10 @@ class MemoryStage(Part):
     """Bytes."""
     kinds: dict[str, int]
     """What fills it; sums to the peak, in bytes."""
+    allocated_after_step_bytes: int
+    """What PyTorch's allocator counts between two steps, in bytes."""
+    allocated_peak_bytes: int
+    """What it counts at most, without context and communicators, in bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,6 +39,24 @@ struct MemoryMargins {
   MemoryEvidence evidence = MemoryEvidence::kNone;
 };
 
+/// What a process holds beside model states and tensors of the step, in the memory of PyTorch's
+/// allocator; the bytes of each are in `memory/held.h`.
+enum class HeldMemory : std::uint8_t {
+  kBlasWorkspaces,    ///< Of cuBLAS, one for each thread that computes: the forward's, autograd's.
+  kEngineWorkspaces,  ///< Of Transformer Engine's products and grouped products.
+  kStageInputs,       ///< The last input of each chunk, and its gradient.
+  kProductBuffer,     ///< One buffer for the results of several layers' products and gathers.
+  kWideGradients,     ///< Narrow gradients as fp32 for the optimizer, until the next step.
+  kBatch,             ///< Tokens, labels, positions and masks of a micro-batch.
+};
+inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
+    {HeldMemory::kBlasWorkspaces, "blas_workspaces"},
+    {HeldMemory::kEngineWorkspaces, "engine_workspaces"},
+    {HeldMemory::kStageInputs, "stage_inputs"},
+    {HeldMemory::kProductBuffer, "product_buffer"},
+    {HeldMemory::kWideGradients, "wide_gradients"},
+    {HeldMemory::kBatch, "batch"}};
+
 /// A variable that the processes of a framework must see where all of `when` and none of `unless`
 /// hold.
 struct FrameworkVariable {
@@ -75,6 +93,7 @@ struct FrameworkDefaults {
   Sharding recipe_sharding;
   bool recipe_sequence_parallel = false;
   MemoryMargins memory;
+  WordSet holds;  ///< By `HeldMemory`; each line of a file adds to it.
   std::vector<FrameworkVariable> environment;
   MessageHostOverhead host_overhead;
 

@@ -102,6 +102,14 @@ DefaultSetting memory(Node node) {
   return [margins](FrameworkDefaults& defaults) { defaults.memory = margins; };
 }
 
+DefaultSetting holds(Node node) {
+  WordSet held;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    held.set(static_cast<std::size_t>(node.at(i).choice(kHeldMemoryNames)));
+  }
+  return [held](FrameworkDefaults& defaults) { defaults.holds |= held; };
+}
+
 std::vector<Circumstance> read_circumstances(Node variable, std::string_view key) {
   std::vector<Circumstance> list;
   const auto given = variable.find(key);
@@ -147,6 +155,7 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"bucket", bucket},
     {"recipe", recipe},
     {"memory", memory},
+    {"holds", holds},
     {"environment", environment},
     {"handling", host_overhead}};
 

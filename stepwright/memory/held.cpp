@@ -1,0 +1,125 @@
+#include "stepwright/memory/held.h"
+
+#include <algorithm>
+
+#include "stepwright/cluster/generation.h"
+#include "stepwright/plan/frameworks/defaults.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kKiB = 1024;
+constexpr double kMiB = 1024 * kKiB;
+constexpr int kHopper = 9;  // compute capability
+
+/// The thread of the forward, and that of autograd.
+constexpr int kBlasHandles = 2;
+
+/// Streams of grouped products, each with a workspace (NVIDIA/TransformerEngine
+/// transformer_engine/common/util/multi_stream.cpp).
+constexpr int kGroupedStreams = 4;
+
+/// Tokens, labels and positions are of 8 bytes, the mask of the loss of 4 (NVIDIA/Megatron-LM
+/// megatron/training/utils/common_utils.py, get_batch_on_this_tp_rank).
+constexpr double kBatchBytesPerToken = 28;
+
+/// Calls `take` with each template of a stage and each operator in it.
+template <class Take>
+void for_each_operator(const StepProgram& program, const Stage& stage, const Take& take) {
+  for (const Sequence& sequence : stage.sequences) {
+    for (const Item& item : sequence.items) {
+      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      for (const Operator& op : piece.operators) take(piece, op);
+    }
+  }
+}
+
+double written_bytes(const Template& piece, const Operator& op) {
+  double bytes = 0;
+  for (const TensorId id : piece.writes(op)) {
+    bytes = std::max(bytes, static_cast<double>(piece.tensors[id].bytes()));
+  }
+  return bytes;
+}
+
+/// The rows of all ranks that share experts, where a dispatcher gathers them.
+bool gathers_rows(const Job& job, const Operator& op) {
+  return op.scheme == Scheme::kExpert && op.phase == Phase::kForward &&
+         job.dispatcher == Dispatcher::kAllGather;
+}
+
+/// What its operators say of a stage.
+struct StageFacts {
+  bool routes = false;  ///< It has experts.
+  double scores = 0;    ///< Of unfused attention.
+  double gathered = 0;  ///< The input of the head, or the rows of experts; the larger.
+  double stage_input = 0;
+  double batch = 0;
+  double wide_gradients = 0;
+};
+
+StageFacts facts_of(const Job& job, const StepProgram& program, const Stage& stage) {
+  StageFacts facts;
+  for_each_operator(program, stage, [&](const Template& piece, const Operator& op) {
+    const auto rows = static_cast<double>(op.shape.rows);
+    switch (op.kind) {
+      case OperatorKind::kScores:
+        if (op.phase == Phase::kForward) facts.scores = written_bytes(piece, op);
+        break;
+      case OperatorKind::kGroupedLinear: facts.routes = true; break;
+      case OperatorKind::kAllGather:
+        if (op.part == LayerPart::kHead || gathers_rows(job, op)) {
+          facts.gathered = std::max(facts.gathered, written_bytes(piece, op));
+        }
+        break;
+      case OperatorKind::kReceive: facts.stage_input = written_bytes(piece, op); break;
+      case OperatorKind::kLossLocal:
+        facts.batch = rows * (kBatchBytesPerToken + static_cast<double>(job.length));
+        break;
+      case OperatorKind::kNormSquare:
+        if (size_bytes(op.dtype, 1) < size_bytes(DType::kFp32, 1)) {
+          facts.wide_gradients = rows * static_cast<double>(size_bytes(DType::kFp32, 1));
+        }
+        break;
+      default: break;
+    }
+  });
+  return facts;
+}
+
+}  // namespace
+
+double blas_workspace_bytes(const Device& device, bool deterministic) {
+  const bool large = deterministic || generation_of(device).compute_capability == kHopper;
+  return large ? 8 * 4096 * kKiB : 2 * 4096 * kKiB + 8 * 16 * kKiB;
+}
+
+double engine_workspace_bytes(const Device& device) {
+  return generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
+}
+
+HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& stage) {
+  const WordSet words = framework_defaults(job.framework).holds;
+  const auto holds = [&](HeldMemory what) { return words[static_cast<std::size_t>(what)]; };
+  const Device& device = job.cluster.device;
+  const StageFacts facts = facts_of(job, program, stage);
+  const bool engine = job.kernels.transformer_engine;
+  HeldBytes held;
+  if (holds(HeldMemory::kBlasWorkspaces)) {
+    held.always += kBlasHandles * blas_workspace_bytes(device, job.kernels.deterministic);
+  }
+  if (holds(HeldMemory::kEngineWorkspaces)) {
+    const int products = engine || facts.routes ? 1 : 0;
+    const int grouped = facts.routes && engine && job.kernels.grouped_experts ? kGroupedStreams : 0;
+    held.always += (products + grouped) * engine_workspace_bytes(device);
+  }
+  if (holds(HeldMemory::kProductBuffer)) {
+    held.always += std::max(engine ? 0 : facts.scores, facts.gathered);
+  }
+  if (holds(HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
+  if (holds(HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;
+  if (holds(HeldMemory::kBatch)) held.in_passes = facts.batch;
+  return held;
+}
+
+}  // namespace stepwright

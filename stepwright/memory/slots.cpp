@@ -1,0 +1,28 @@
+#include "stepwright/memory/slots.h"
+
+#include <vector>
+
+#include "stepwright/memory/sequences.h"
+
+namespace stepwright {
+
+void walk_slots(const StepProgram& program, const Stage& stage,
+                std::span<const Footprint> footprints,
+                const std::function<void(const Slot&, const SlotTensors&)>& take) {
+  std::vector<SequenceFootprint> sequences;
+  sequences.reserve(stage.sequences.size());
+  for (const Sequence& sequence : stage.sequences) {
+    sequences.push_back(sequence_footprint(program, sequence, footprints));
+  }
+  SlotTensors tensors;
+  for (const Slot& slot : stage.schedule) {
+    const SequenceFootprint& own = sequences[static_cast<std::size_t>(slot.sequence)];
+    for (int i = 0; i < kTensorKinds; ++i) {
+      tensors.during[i] = tensors.after[i] + own.at_peak[i];
+      tensors.after[i] += own.left[i];
+    }
+    take(slot, tensors);
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,57 @@
+#include "stepwright/memory/allocated.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/memory/held.h"
+#include "stepwright/memory/memory.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "tests/memory/jobs.h"
+
+namespace stepwright {
+namespace {
+
+using testing::any_planned_job;
+using testing::gpt_job;
+
+double states_of(const Stage& stage) {
+  return static_cast<double>(stage.states.parameters + stage.states.gradients +
+                             stage.states.optimizer);
+}
+
+TEST(Allocated, IsTheAccountWithoutItsReserveWhereNothingIsHeld) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 50; ++i) {
+    PlannedJob planned = any_planned_job(random);
+    planned.job.framework = {};
+    const StepProgram program = build_program(planned.job, planned.plan);
+    const MemoryReport report = memory_report(planned.job, program);
+    const auto allocated = allocated_memory(planned.job, program);
+    for (std::size_t stage = 0; stage < allocated.size(); ++stage) {
+      const StageMemory& account = report.stages[stage];
+      EXPECT_EQ(allocated[stage].peak_bytes,
+                account.peak_bytes - account.kinds[static_cast<std::size_t>(MemoryKind::kReserve)]);
+      EXPECT_EQ(allocated[stage].after_step_bytes, states_of(program.stages[stage]));
+    }
+  }
+}
+
+TEST(Allocated, ChunksKeepTheirLastInputAndItsGradientBetweenSteps) {
+  Job job = gpt_job(8, 512, 8, 1024);
+  job.framework = {.name = "megatron-core"};
+  job.cluster = *built_in_cluster("dgx-a100-80g", 1);
+  Plan plan;
+  plan.parallel.pipeline = 2;
+  plan.parallel.data = 4;
+  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
+  const StepProgram program = build_program(job, plan);
+  const Stage& last = program.stages.back();
+  const double inputs = 2 * 2 * 1024.0 * 512 * 2;
+  EXPECT_EQ(allocated_memory(job, program).back().after_step_bytes,
+            states_of(last) + held_bytes(job, program, last).always + inputs);
+}
+
+}  // namespace
+}  // namespace stepwright

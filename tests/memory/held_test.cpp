@@ -1,0 +1,82 @@
+#include "stepwright/memory/held.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/generation.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "tests/memory/jobs.h"
+
+namespace stepwright {
+namespace {
+
+using testing::gpt_job;
+
+constexpr double kMiB = 1024 * 1024;
+
+Device device(std::string_view generation) { return {.generation = &generation_named(generation)}; }
+
+/// GPT in Megatron-Core on A100, with what the plan says and its own kernels.
+Job megatron_job() {
+  Job job = gpt_job(4, 512, 8, 1024);
+  job.framework = {.name = "megatron-core"};
+  job.cluster = *built_in_cluster("dgx-a100-80g", 1);
+  job.kernels = default_kernels(job.framework, job.cluster.device);
+  job.kernels.attention = AttentionKernel::kUnfused;
+  return job;
+}
+
+Plan two_stages() {
+  Plan plan;
+  plan.parallel.pipeline = 2;
+  plan.parallel.data = 4;
+  plan.micro_batch = 4;
+  return plan;
+}
+
+HeldBytes held_by_last(const Job& job, const Plan& plan) {
+  const StepProgram program = build_program(job, plan);
+  return held_bytes(job, program, program.stages.back());
+}
+
+TEST(Held, WorkspacesAreThoseOfTheGeneration) {
+  EXPECT_EQ(blas_workspace_bytes(device("A100"), false), 8.125 * kMiB);
+  EXPECT_EQ(blas_workspace_bytes(device("H100"), false), 32 * kMiB);
+  EXPECT_EQ(blas_workspace_bytes(device("B200"), false), 8.125 * kMiB);
+  EXPECT_EQ(blas_workspace_bytes(device("A100"), true), 32 * kMiB);
+  EXPECT_EQ(engine_workspace_bytes(device("A100")), 4 * kMiB);
+  EXPECT_EQ(engine_workspace_bytes(device("B200")), 32 * kMiB);
+}
+
+TEST(Held, IsNothingWithoutAFramework) {
+  Job job = megatron_job();
+  job.framework = {};
+  const HeldBytes held = held_by_last(job, two_stages());
+  EXPECT_EQ(held.always + held.in_passes + held.between_steps + held.stage_input, 0);
+}
+
+TEST(Held, OfTwoStagesInTransformerEngineByHand) {
+  const HeldBytes held = held_by_last(megatron_job(), two_stages());
+  EXPECT_EQ(held.always, (2 * 8.125 + 4) * kMiB);
+  EXPECT_EQ(held.stage_input, 4 * 1024 * 512 * 2);
+  EXPECT_EQ(held.in_passes, 4 * 1024 * (28 + 1024));
+  EXPECT_EQ(held.between_steps, 0);
+}
+
+TEST(Held, LocalLayersShareABufferForScoresInThePlaceOfTheEnginesWorkspace) {
+  Job job = megatron_job();
+  job.kernels.transformer_engine = false;
+  EXPECT_EQ(held_by_last(job, two_stages()).always, 2 * 8.125 * kMiB + 4.0 * 8 * 1024 * 1024 * 2);
+}
+
+TEST(Held, NarrowGradientsBecomeWideForTheOptimizer) {
+  Plan plan = two_stages();
+  plan.accumulate = DType::kBf16;
+  const Job job = megatron_job();
+  const StepProgram program = build_program(job, plan);
+  EXPECT_EQ(held_bytes(job, program, program.stages[0]).between_steps,
+            4.0 * static_cast<double>(program.stages[0].dense_parameters));
+}
+
+}  // namespace
+}  // namespace stepwright
