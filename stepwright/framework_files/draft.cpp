@@ -136,7 +136,8 @@ Architecture settled_model(Draft& draft, const Given& given, const std::string& 
   if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
   if (!given.known_model) {
     if (draft.model) return *draft.model;
-    fail_input(fmt::format("--model is required: {} does not say all sizes of the model", file));
+    fail_input(fmt::format("--model is required: {} does not say {} of the model", file,
+                           draft.lacks.empty() ? "all sizes" : draft.lacks));
   }
   Architecture model = *given.known_model;
   if (!draft.model) return model;
@@ -202,6 +203,11 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
 }
 
 }  // namespace
+
+void Draft::leave_out(Node setting, std::string why) {
+  report.not_read.push_back({printable(setting.path()), setting_text(setting), source,
+                             setting.line(), Matters::kYes, std::move(why)});
+}
 
 Given with_model(Given given) {
   if (given.model.empty() || given.known_model) return given;
@@ -296,6 +302,8 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.framework = draft.framework;
   job.kernels = default_kernels(job.framework, job.cluster.device);
   job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
+  for (const auto& [kernel, on] : draft.kernels) job.kernels.*kernel = on;
+  job.kernels.cuda_graphs = draft.cuda_graphs;
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
   keep_held_modules(draft, job.model);

@@ -43,7 +43,10 @@ inline bool holds(const SourceFile& file, std::string_view text) {
 /// The plan and job as the files of a framework say them, before what they leave open is settled.
 struct Draft {
   Framework framework;
+  std::string source;   ///< The file that is read, under its name in messages.
+  std::string program;  ///< The training program that a command starts, where one is named.
   std::optional<Architecture> model;
+  std::string lacks;  ///< What files do not say of the model and how to say it, where known.
   std::optional<std::int64_t> sequences;        ///< Global batch.
   std::optional<std::int64_t> length;           ///< Tokens of a sequence.
   std::optional<std::int64_t> ranks;            ///< Of the whole job.
@@ -56,6 +59,8 @@ struct Draft {
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;
+  std::vector<std::pair<bool Kernels::*, bool>> kernels;  ///< That files switch on or off.
+  CudaGraphs cuda_graphs;
   Cluster cluster;  ///< Once `settle_ranks` has run.
   Plan plan;        ///< Its data degree, too; `finish` groups experts as the rest.
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
@@ -65,6 +70,8 @@ struct Draft {
   ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
   std::vector<std::string> notes;    ///< What was assumed, for people.
 
+  /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
+  void leave_out(Node setting, std::string why);
   /// Says why the plan has what it has in a field that no file states.
   void assume(std::string field, std::string why) {
     report.assumed.push_back({std::move(field), "", std::move(why)});

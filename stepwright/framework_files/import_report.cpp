@@ -22,21 +22,13 @@ constexpr std::size_t kLongestValue = 120;
 
 std::string shortened(std::string_view text) { return printable(text, kLongestValue); }
 
-std::string value_text(Node value) {
-  if (value.is_scalar()) return shortened(value.text());
-  if (!value.is_sequence()) return fmt::format("{} keys", value.size());
-  std::string text;
-  for (std::size_t i = 0; i < value.size() && text.size() <= kLongestValue; ++i) {
-    const Node item = value.at(i);
-    text += (i > 0 ? ", " : "") + (item.is_scalar() ? item.text() : "...");
-  }
-  return shortened("[" + text + "]");
-}
-
-/// What a file says only to leave it off.
-bool is_off(Node value) {
+/// What a file says only to leave it off, or as it is anyway.
+bool is_off(Node value, std::string_view usual) {
   static constexpr std::string_view kWords[] = {"false", "False", "0", "none", "None", "no", ""};
-  return value.is_scalar() && std::ranges::find(kWords, value.text()) != std::end(kWords);
+  if (value.is_sequence()) return value.size() == 0;
+  if (!value.is_scalar()) return false;
+  if (!usual.empty()) return value.text() == usual;
+  return std::ranges::find(kWords, value.text()) != std::end(kWords);
 }
 
 bool is_named(const KnownSetting& known, std::string_view name) {
@@ -75,16 +67,22 @@ class Sorter {
   }
 
   void take(const std::string& path, Node value) {
+    const std::string name = printable(path);
+    const bool left_out = std::ranges::any_of(report_.not_read, [&](const UnreadSetting& one) {
+      return one.name == name && one.file == file_ && one.line == value.line();
+    });
+    if (left_out) return;
     const KnownSetting* known = find(path);
-    report_.read.push_back({printable(path), value_text(value), file_, value.line(),
+    report_.read.push_back({name, setting_text(value), file_, value.line(),
                             std::string(known == nullptr ? "" : known->field)});
   }
 
   void leave(const std::string& path, Node value) {
-    UnreadSetting unread{printable(path), value_text(value), file_,
-                         value.line(),    Matters::kMaybe,   ""};
+    UnreadSetting unread{printable(path), setting_text(value), file_,
+                         value.line(),    Matters::kMaybe,     ""};
     if (const KnownSetting* known = find(path)) {
-      const bool matters = known->field.empty() && !is_off(value);
+      const bool usual = is_off(value, known->usual);
+      const bool matters = known->field.empty() && !usual;
       unread.matters = matters ? known->matters : Matters::kNo;
       if (matters) unread.why = known->leaves_out;
     } else {
@@ -145,6 +143,17 @@ const KnownSetting* known_setting(std::span<const KnownSetting> known, std::stri
   const auto found =
       std::ranges::find_if(known, [&](const KnownSetting& one) { return is_named(one, name); });
   return found == known.end() ? nullptr : &*found;
+}
+
+std::string setting_text(Node value) {
+  if (value.is_scalar()) return shortened(value.text());
+  if (!value.is_sequence()) return fmt::format("{} keys", value.size());
+  std::string text;
+  for (std::size_t i = 0; i < value.size() && text.size() <= kLongestValue; ++i) {
+    const Node item = value.at(i);
+    text += (i > 0 ? ", " : "") + (item.is_scalar() ? item.text() : "...");
+  }
+  return shortened("[" + text + "]");
 }
 
 void list_settings(const Fields& fields, const std::string& file,

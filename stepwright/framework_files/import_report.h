@@ -26,6 +26,7 @@ struct KnownSetting {
   std::string_view field;
   Matters matters = Matters::kNo;  ///< Of one that sets nothing.
   std::string_view leaves_out{};   ///< What a prediction then leaves out, where it matters.
+  std::string_view usual{};        ///< The value, beside those of "off", that changes nothing.
 };
 
 /// A setting that a plan or its job took from a file.
@@ -58,7 +59,11 @@ struct ImportReport {
 /// What is known of a setting by its dotted path; null where nothing is.
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);
 
+/// The value of a setting as reports write it: of a list its items, shortened.
+std::string setting_text(Node value);
+
 /// Adds each setting of a mapping to what was read, if a reader asked for it, or to what was not.
+/// What the report already has among the latter stays there.
 /// `fields`: the whole of a file, after its reader is through.
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report);

@@ -71,10 +71,8 @@ TEST(Megatron, ModulesThatAreRecomputed) {
   EXPECT_EQ(with("core_attn").plan.recompute, (Recompute{.kind = RecomputeKind::kSelective}));
   const PlannedJob other = with("layernorm moe_act gated_attn");
   EXPECT_EQ(other.plan.recompute.modules, (ModuleSet{Module::kNorm}));
-  EXPECT_THAT(
-      other.job.notes,
-      ::testing::IsSupersetOf({"Recomputation of the module gated_attn was left out.",
-                               "Recomputation of moe_act was left out, as the model has none."}));
+  EXPECT_THAT(other.job.notes,
+              ::testing::Contains("Recomputation of moe_act was left out, as the model has none."));
 }
 
 std::string refusal(const std::string& text, const std::string& cluster = "dgx-h100") {
@@ -103,9 +101,8 @@ TEST(Megatron, ReadsAScriptAsPeopleWriteThem) {
 }
 
 TEST(Megatron, NamesWhatContradictsItself) {
-  EXPECT_THAT(refusal(with(kScript, "--sequence-parallel", "--tensor-model-parallel-size 4")),
-              testing::HasSubstr(
-                  "says tensor_model_parallel_size 4, --tensor-model-parallel-size in line"));
+  EXPECT_THAT(refusal(with(kScript, "--bf16", "--bf16 --fp16")),
+              testing::HasSubstr("--fp16 says precision fp16, --bf16 in line"));
   EXPECT_THAT(
       refusal(with(kScript, "tensor-model-parallel-size 8", "tensor-model-parallel-size eight")),
       testing::HasSubstr("tensor_model_parallel_size: must be an integer"));

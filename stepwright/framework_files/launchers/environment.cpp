@@ -29,19 +29,15 @@ std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
   return {{"NCCL_ALGO", std::string(value), "the plan's algorithm of collectives"}};
 }
 
-Collectives collectives_of(std::string_view nccl_algo, const Plan& plan) {
-  std::vector<std::string_view> known;
+std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan& plan) {
   for (const auto& [algorithm, word, definition] : kAlgorithmRows) {
     const std::string_view text = definition->nccl.environment;
-    if (text.empty()) continue;
-    known.push_back(text);
-    if (text != nccl_algo) continue;
+    if (text.empty() || text != nccl_algo) continue;
     Collectives collectives;
     for (const auto scheme : active_schemes(plan)) collectives.*scheme = algorithm;
     return collectives;
   }
-  fail_input(fmt::format("NCCL_ALGO: '{}' is read as no plan's choice (known: {})", nccl_algo,
-                         list_of(known)));
+  return std::nullopt;
 }
 
 std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,8 +22,8 @@ struct EnvironmentSetting {
 /// tell apart.
 std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned);
 
-/// The algorithms of a plan whose NCCL_ALGO has this value; fails with `kInput` on other values.
-Collectives collectives_of(std::string_view nccl_algo, const Plan& plan);
+/// The algorithms of a plan whose NCCL_ALGO has this value; nothing for one that no plan chooses.
+std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan& plan);
 
 /// All that a plan's job needs set under its framework, by that framework's file.
 std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned);

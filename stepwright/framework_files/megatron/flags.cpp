@@ -4,255 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/pattern.h"
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright {
 namespace {
 
-/// The values that follow a flag of Megatron-LM.
-enum class Arity : std::uint8_t {
-  kNone,  ///< Nothing: the flag sets its field to `value`.
-  kOne,
-  kMany,  ///< All words up to the next flag.
-};
-
-/// A flag of Megatron-LM's command line and the field of its configuration that it sets.
-struct MegatronFlag {
-  std::string_view flag;
-  std::string_view field;
-  Arity arity = Arity::kOne;
-  std::string_view value = "";  ///< What a flag without words sets.
-  std::string_view from = "";   ///< The release of Megatron-Core that brought it; empty: the first.
-  std::string_view before = "";  ///< The release that no longer has it; empty: it is there.
-};
-
-using enum Arity;
-
-// Every flag that is written or read, in the order of writing. Of several for one field the first
-// that a release has is written, all are read. NVIDIA/Megatron-LM megatron/training/arguments.py
-// and CHANGELOG.md.
-constexpr MegatronFlag kFlags[] = {
-    {"--num-layers", "num_layers"},
-    {"--hidden-size", "hidden_size"},
-    {"--ffn-hidden-size", "ffn_hidden_size"},
-    {"--num-attention-heads", "num_attention_heads"},
-    {"--group-query-attention", "group_query_attention", kNone, "true"},
-    {"--num-query-groups", "num_query_groups"},
-    {"--kv-channels", "kv_channels"},
-    {"--multi-latent-attention", "multi_latent_attention", kNone, "true", "0.10"},
-    {"--q-lora-rank", "q_lora_rank", kOne, "", "0.10"},
-    {"--kv-lora-rank", "kv_lora_rank", kOne, "", "0.10"},
-    {"--qk-head-dim", "qk_head_dim", kOne, "", "0.10"},
-    {"--qk-pos-emb-head-dim", "qk_pos_emb_head_dim", kOne, "", "0.10"},
-    {"--v-head-dim", "v_head_dim", kOne, "", "0.10"},
-    {"--qk-layernorm", "qk_layernorm", kNone, "true"},
-    {"--window-size", "window_size", kOne, "", "0.14"},
-    {"--normalization", "normalization"},
-    {"--norm-epsilon", "norm_epsilon"},
-    {"--swiglu", "activation", kNone, "swiglu"},
-    {"--squared-relu", "activation", kNone, "squared_relu"},
-    {"--no-bias-gelu-fusion", "activation", kNone, "gelu"},
-    {"--disable-bias-linear", "add_bias_linear", kNone, "false"},
-    {"--add-qkv-bias", "add_qkv_bias", kNone, "true"},
-    {"--position-embedding-type", "position_embedding_type"},
-    {"--use-rotary-position-embeddings", "position_embedding_type", kNone, "rope"},
-    {"--rotary-base", "rotary_base"},
-    {"--rotary-percent", "rotary_percent"},
-    {"--rotary-seq-len-interpolation-factor", "seq_len_interpolation_factor"},
-    {"--use-rope-scaling", "rope_scaling", kNone, "true", "0.9"},
-    {"--rope-scaling-factor", "rope_scaling_factor", kOne, "", "0.9"},
-    {"--rope-type", "rope_type", kOne, "", "0.10"},
-    {"--rotary-scaling-factor", "rotary_scaling_factor", kOne, "", "0.10"},
-    {"--untie-embeddings-and-output-weights", "share_embeddings_and_output_weights", kNone,
-     "false"},
-    {"--hidden-dropout", "hidden_dropout"},
-    {"--attention-dropout", "attention_dropout"},
-    {"--num-experts", "num_moe_experts"},
-    {"--moe-router-topk", "moe_router_topk"},
-    {"--moe-ffn-hidden-size", "moe_ffn_hidden_size", kOne, "", "0.10"},
-    {"--moe-shared-expert-intermediate-size", "moe_shared_expert_intermediate_size", kOne, "",
-     "0.9"},
-    {"--moe-shared-expert-gate", "moe_shared_expert_gate", kNone, "true", "0.16"},
-    {"--moe-router-score-function", "moe_router_score_function", kOne, "", "0.11"},
-    {"--moe-router-enable-expert-bias", "moe_router_enable_expert_bias", kNone, "true", "0.11"},
-    {"--moe-router-pre-softmax", "moe_router_pre_softmax", kNone, "true", "0.9"},
-    {"--moe-grouped-gemm", "moe_grouped_gemm", kNone, "true"},
-    {"--moe-layer-freq", "moe_layer_freq", kOne, "", "0.10"},
-    {"--mtp-num-layers", "mtp_num_layers", kOne, "", "0.12"},
-    {"--seq-length", "seq_length"},
-    {"--max-position-embeddings", "max_position_embeddings"},
-    {"--tokenizer-type", "tokenizer_type"},
-    {"--vocab-size", "vocab_size"},
-    {"--padded-vocab-size", "padded_vocab_size"},
-    {"--make-vocab-size-divisible-by", "make_vocab_size_divisible_by"},
-    {"--micro-batch-size", "micro_batch_size"},
-    {"--global-batch-size", "global_batch_size"},
-    {"--rampup-batch-size", "rampup_batch_size", kMany},
-    {"--tensor-model-parallel-size", "tensor_model_parallel_size"},
-    {"--sequence-parallel", "sequence_parallel", kNone, "true"},
-    {"--pipeline-model-parallel-size", "pipeline_model_parallel_size"},
-    {"--num-virtual-stages-per-pipeline-rank", "virtual_pipeline_model_parallel_size", kOne, "",
-     "0.12"},
-    {"--num-layers-per-virtual-pipeline-stage", "num_layers_per_virtual_pipeline_stage"},
-    {"--pipeline-model-parallel-layout", "pipeline_model_parallel_layout", kOne, "", "0.13"},
-    {"--decoder-first-pipeline-num-layers", "num_layers_in_first_pipeline_stage", kOne, "", "0.9"},
-    {"--decoder-last-pipeline-num-layers", "num_layers_in_last_pipeline_stage", kOne, "", "0.9"},
-    {"--account-for-embedding-in-pipeline-split", "account_for_embedding_in_pipeline_split", kNone,
-     "true", "0.11"},
-    {"--account-for-loss-in-pipeline-split", "account_for_loss_in_pipeline_split", kNone, "true",
-     "0.11"},
-    {"--no-overlap-p2p-communication", "overlap_p2p_comm", kNone, "false"},
-    {"--context-parallel-size", "context_parallel_size"},
-    {"--cp-comm-type", "cp_comm_type", kMany, "", "0.10"},
-    {"--expert-model-parallel-size", "expert_model_parallel_size"},
-    {"--expert-tensor-parallel-size", "expert_tensor_parallel_size", kOne, "", "0.10"},
-    {"--moe-token-dispatcher-type", "moe_token_dispatcher_type"},
-    {"--moe-flex-dispatcher-backend", "moe_flex_dispatcher_backend", kOne, "", "0.15"},
-    {"--moe-enable-deepep", "moe_flex_dispatcher_backend", kNone, "deepep", "0.12"},
-    {"--overlap-moe-expert-parallel-comm", "overlap_moe_expert_parallel_comm", kNone, "true",
-     "0.14"},
-    {"--use-tp-pp-dp-mapping", "use_tp_pp_dp_mapping", kNone, "true"},
-    {"--tp-comm-overlap", "tp_comm_overlap", kNone, "true"},
-    {"--use-distributed-optimizer", "use_distributed_optimizer", kNone, "true"},
-    {"--num-distributed-optimizer-instances", "num_distributed_optimizer_instances", kOne, "",
-     "0.11"},
-    {"--use-megatron-fsdp", "use_megatron_fsdp", kNone, "true", "0.14"},
-    {"--use-custom-fsdp", "use_megatron_fsdp", kNone, "true", "0.13"},
-    {"--use-torch-fsdp2", "use_torch_fsdp2", kNone, "true", "0.10"},
-    {"--torch-fsdp2-no-reshard-after-forward", "torch_fsdp2_reshard_after_forward", kNone, "false",
-     "0.13"},
-    {"--data-parallel-sharding-strategy", "data_parallel_sharding_strategy", kOne, "", "0.12"},
-    {"--outer-dp-sharding-strategy", "outer_dp_sharding_strategy", kOne, "", "0.15"},
-    {"--ckpt-format", "ckpt_format"},
-    {"--overlap-grad-reduce", "overlap_grad_reduce", kNone, "true"},
-    {"--overlap-param-gather", "overlap_param_gather", kNone, "true"},
-    {"--ddp-bucket-size", "bucket_size"},
-    {"--ddp-num-buckets", "num_buckets", kOne, "", "0.12"},
-    {"--accumulate-allreduce-grads-in-fp32", "grad_reduce_in_fp32", kNone, "true"},
-    {"--grad-reduce-in-bf16", "grad_reduce_in_fp32", kNone, "false", "0.11"},
-    {"--recompute-granularity", "recompute_granularity"},
-    {"--recompute-activations", "recompute_granularity", kNone, "selective"},
-    {"--recompute-method", "recompute_method"},
-    {"--recompute-num-layers", "recompute_num_layers"},
-    {"--recompute-modules", "recompute_modules", kMany, "", "0.12"},
-    {"--cpu-offloading-num-layers", "cpu_offloading_num_layers"},
-    {"--fine-grained-activation-offloading", "fine_grained_activation_offloading", kNone, "true"},
-    {"--optimizer-cpu-offload", "optimizer_cpu_offload", kNone, "true"},
-    {"--bf16", "precision", kNone, "bf16"},
-    {"--fp16", "precision", kNone, "fp16"},
-    {"--fp8-format", "fp8"},
-    {"--fp8-recipe", "fp8_recipe", kOne, "", "0.12"},
-    {"--fp4-format", "fp4", kOne, "", "0.15"},
-    {"--optimizer", "optimizer"},
-    {"--sgd-momentum", "sgd_momentum"},
-    {"--use-precision-aware-optimizer", "use_precision_aware_optimizer", kNone, "true", "0.11"},
-    {"--exp-avg-dtype", "exp_avg_dtype", kOne, "", "0.11"},
-    {"--exp-avg-sq-dtype", "exp_avg_sq_dtype", kOne, "", "0.11"},
-    {"--attention-backend", "attention_backend", kOne, "", "0.11"},
-    {"--use-flash-attn", "attention_backend", kNone, "flash"},
-    {"--cross-entropy-loss-fusion", "cross_entropy_loss_fusion", kNone, "true"},
-};
-
-// Flags that change no figure of a plan, by what they begin with.
-constexpr std::string_view kPassedFlags[] = {"--adam-",
-                                             "--apply-",
-                                             "--async-save",
-                                             "--attention-softmax-in-fp32",
-                                             "--auto-detect-",
-                                             "--calculate-per-",
-                                             "--check-",
-                                             "--ckpt-",
-                                             "--clip-grad",
-                                             "--cross-entropy-",
-                                             "--data-",
-                                             "--dataloader-type",
-                                             "--decoupled-",
-                                             "--dist-ckpt-",
-                                             "--distributed-",
-                                             "--end-weight-decay",
-                                             "--eod-mask-loss",
-                                             "--eval-",
-                                             "--exit-",
-                                             "--finetune",
-                                             "--fp8-amax-",
-                                             "--fp8-margin",
-                                             "--init-method",
-                                             "--initial-loss-scale",
-                                             "--load",
-                                             "--log-",
-                                             "--logging-",
-                                             "--loss-scale",
-                                             "--lr",
-                                             "--manual-gc",
-                                             "--merge-file",
-                                             "--min-loss-scale",
-                                             "--min-lr",
-                                             "--mock-data",
-                                             "--moe-aux-loss-",
-                                             "--moe-router-load-balancing-type",
-                                             "--moe-router-dtype",
-                                             "--moe-z-loss-",
-                                             "--no-create-attention-mask-in-dataloader",
-                                             "--no-position-embedding",
-                                             "--empty-unused-memory-level",
-                                             "--no-load-",
-                                             "--no-mmap-bin-files",
-                                             "--no-save-",
-                                             "--num-dataset-builder-threads",
-                                             "--num-workers",
-                                             "--override-opt_param-scheduler",
-                                             "--per-split-data-args-path",
-                                             "--profile",
-                                             "--reset-",
-                                             "--save",
-                                             "--seed",
-                                             "--split",
-                                             "--start-weight-decay",
-                                             "--tensorboard-",
-                                             "--test-data-path",
-                                             "--tiktoken-",
-                                             "--timing-",
-                                             "--tokenizer-",
-                                             "--train-",
-                                             "--transformer-impl",
-                                             "--use-dist-ckpt",
-                                             "--use-mcore-models",
-                                             "--valid-data-path",
-                                             "--vocab-file",
-                                             "--wandb-",
-                                             "--weight-decay",
-                                             "--gradient-accumulation-fusion",
-                                             "--rotary-interleaved",
-                                             "--timeout",
-                                             "--enable-experimental",
-                                             "--te-rng-tracker",
-                                             "--nccl-communicator-config-path",
-                                             "--no-gradient-accumulation-fusion",
-                                             "--sft",
-                                             "--use-legacy-models",
-                                             "--no-masked-softmax-fusion",
-                                             "--no-rope-fusion",
-                                             "--no-persist-layer-norm",
-                                             "--bias-"};
-
-const MegatronFlag* find_flag(std::string_view word) {
-  const auto* found = std::ranges::find(kFlags, word, &MegatronFlag::flag);
-  return found == std::end(kFlags) ? nullptr : found;
-}
-
-bool is_passed(std::string_view word) {
-  return std::ranges::any_of(kPassedFlags,
-                             [&](std::string_view head) { return word.starts_with(head); });
-}
-
-bool there_in(const MegatronFlag& flag, std::string_view release) {
+bool there_in(const MegatronArgument& flag, std::string_view release) {
   if (!flag.from.empty() && comes_before(release, flag.from)) return false;
   return flag.before.empty() || comes_before(release, flag.before);
 }
@@ -270,7 +34,7 @@ std::string quoted(const std::string& text) {
   return "'" + text + "'";
 }
 
-std::string value_text(const MegatronFlag& flag, const Tree& value) {
+std::string value_text(const MegatronArgument& flag, const Tree& value) {
   if (value.kind != Tree::Kind::kSequence) return quoted(value.text);
   return flag.field == "moe_layer_freq" ? "'" + pattern_text(value) + "'" : list_text(value, " ");
 }
@@ -292,22 +56,61 @@ Tree word_tree(const ShellWord& word) {
   return placed(Tree::scalar(word.text, false), word.line);
 }
 
-/// Sets a field once; a second value must be the same.
+/// "-5" and "-.5", which argparse takes for values.
+bool is_negative_word(std::string_view text) {
+  static constexpr std::string_view kDigits = "0123456789";
+  if (text.size() < 2 || text.front() != '-') return false;
+  const std::string_view rest = text.substr(1);
+  const std::size_t point = rest.find('.');
+  const std::string_view whole = rest.substr(0, point);
+  if (whole.find_first_not_of(kDigits) != std::string_view::npos) return false;
+  if (point == std::string_view::npos) return true;
+  const std::string_view decimals = rest.substr(point + 1);
+  return !decimals.empty() && decimals.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+/// Whether argparse takes a word for an argument, not for a value.
+bool is_argument_word(const ShellWord& word) {
+  const std::string_view text = word.text;
+  return text.size() > 1 && text.front() == '-' && !is_negative_word(text) &&
+         (text.find(' ') == std::string_view::npos || text.find('=') < text.find(' '));
+}
+
+/// Fields as arguments set them: of one that is repeated the last counts, two that contradict each
+/// other fail.
 class FieldsOfFlags {
  public:
   explicit FieldsOfFlags(const std::string& name) : name_(name) {}
 
-  void set(const MegatronFlag& flag, std::uint32_t line, const Tree& value) {
+  void set(const MegatronArgument& flag, std::uint32_t line, const Tree& value, bool replace) {
     std::string text = value.text;
     if (value.kind == Tree::Kind::kSequence) text = list_text(value, " ");
     const auto [known, fresh] =
         said_.try_emplace(std::string(flag.field), Said{text, flag.flag, line});
-    if (!fresh && known->second.text != text) {
+    Said& said = known->second;
+    if (!fresh && !replace && said.text != text && said.flag != flag.flag) {
       fail_input(fmt::format("{}:{}: {} says {} {}, {} in line {} says {}", name_, line, flag.flag,
-                             flag.field, printable(text), known->second.flag, known->second.line,
-                             printable(known->second.text)));
+                             flag.field, printable(text), said.flag, said.line,
+                             printable(said.text)));
     }
+    said = Said{text, flag.flag, line};
     arguments_.fields.set(flag.field, value);
+  }
+  /// Lists a field that means nothing, as another is not set.
+  void drop_without(std::string_view field, std::string_view needed, ImportReport& report) {
+    const auto known = said_.find(field);
+    if (known == said_.end() || said_.contains(needed)) return;
+    report.not_read.push_back({std::string(known->second.flag), printable(known->second.text),
+                               name_, known->second.line, Matters::kNo, ""});
+    said_.erase(known);
+    arguments_.fields.set(field, Tree::scalar("null", false));
+  }
+  /// Takes back what an argument without words has set.
+  void unset(const MegatronArgument& flag) {
+    const auto known = said_.find(flag.field);
+    if (known == said_.end() || known->second.text != flag.value) return;
+    said_.erase(known);
+    arguments_.fields.set(flag.field, Tree::scalar("null", false));
   }
   MegatronArguments take() {
     for (const auto& [field, said] : said_) arguments_.flags.emplace(field, said.flag);
@@ -321,94 +124,175 @@ class FieldsOfFlags {
     std::uint32_t line;
   };
   const std::string& name_;
-  std::map<std::string, Said> said_;
+  std::map<std::string, Said, std::less<>> said_;
   MegatronArguments arguments_;
 };
 
-bool is_flag(const ShellWord& word) { return word.text.starts_with("--"); }
+std::string values_text(std::span<const ShellWord> words) {
+  std::vector<std::string_view> texts;
+  for (const ShellWord& word : words) texts.push_back(word.text);
+  return printable(fmt::format("{}", fmt::join(texts, " ")));
+}
+
+/// Reads the words of a command one argument after the other.
+class ArgumentReader {
+ public:
+  ArgumentReader(std::span<const ShellWord> words, const std::string& name, bool replace,
+                 FieldsOfFlags& fields, ImportReport& report)
+      : words_(words), name_(name), replace_(replace), fields_(fields), report_(report) {}
+
+  void read() {
+    while (at_ < words_.size()) {
+      ShellWord word = words_[at_++];
+      if (!is_argument_word(word)) continue;
+      values_.clear();
+      const std::size_t equals = word.text.find('=');
+      const bool inlined = equals != std::string::npos;
+      if (inlined) {
+        values_.push_back({word.text.substr(equals + 1), word.line});
+        word.text.resize(equals);
+      }
+      if (const auto argument = matched(word)) {
+        take(*argument, word, inlined);
+      } else {
+        leave_unknown(word, inlined);
+      }
+    }
+  }
+
+ private:
+  /// The argument of a word, also where it is an abbreviation of one.
+  std::optional<MegatronArgument> matched(const ShellWord& word) {
+    if (const auto exact = find_argument(word.text)) return exact;
+    if (!word.text.starts_with("--") || word.text.size() == 2) return std::nullopt;
+    const auto names = arguments_beginning(word.text);
+    if (names.size() != 1) return std::nullopt;
+    return find_argument(names.front());
+  }
+
+  void collect(std::size_t most) {
+    while (values_.size() < most && at_ < words_.size() && !is_argument_word(words_[at_])) {
+      values_.push_back(words_[at_++]);
+    }
+  }
+
+  void take(const MegatronArgument& argument, const ShellWord& word, bool inlined) {
+    constexpr std::size_t kAll = SIZE_MAX;
+    const bool listed = argument.arity == Arity::kSome || argument.arity == Arity::kAny;
+    if (argument.arity == Arity::kNone) {
+      if (inlined && !replace_) {
+        fail_input(fmt::format("{}:{}: {} takes no value; it is given '{}'", name_, word.line,
+                               argument.flag, printable(values_.front().text)));
+      }
+    } else if (!inlined) {
+      collect(listed ? kAll : argument.arity == Arity::kThree ? 3 : 1);
+    }
+    const std::size_t least = argument.arity == Arity::kThree                                   ? 3
+                              : argument.arity == Arity::kOne || argument.arity == Arity::kSome ? 1
+                                                                                                : 0;
+    if (values_.size() < least) {
+      fail_input(fmt::format("{}:{}: {} needs {}", name_, word.line, argument.flag,
+                             least == 1 ? "a value" : "three values"));
+    }
+    if (argument.field.empty()) {
+      report_.not_read.push_back(
+          {std::string(argument.flag), values_text(values_), name_, word.line, Matters::kNo, ""});
+    } else if (argument.arity == Arity::kNone) {
+      take_switch(argument, word);
+    } else if (argument.arity == Arity::kOne) {
+      fields_.set(argument, word.line, word_tree(values_.front()), replace_);
+    } else {
+      Tree list = placed(Tree::flow_sequence(), word.line);
+      for (const ShellWord& value : values_) list.add(word_tree(value));
+      fields_.set(argument, word.line, list, replace_);
+    }
+  }
+
+  /// With `replace_` it may be given a truth value.
+  void take_switch(const MegatronArgument& argument, const ShellWord& word) {
+    const bool off = !values_.empty() && values_.front().text == "false";
+    if (!values_.empty() && !off && values_.front().text != "true") {
+      fail_input(fmt::format("{}: {} must be true or false; it is '{}'", name_, argument.flag,
+                             printable(values_.front().text)));
+    }
+    if (off) return fields_.unset(argument);
+    fields_.set(argument, word.line,
+                placed(Tree::scalar(std::string(argument.value), false), word.line), replace_);
+  }
+
+  void leave_unknown(const ShellWord& word, bool inlined) {
+    if (!inlined) collect(SIZE_MAX);
+    std::string why;
+    const auto names = arguments_beginning(word.text);
+    constexpr std::size_t kMostNamed = 4;
+    if (!names.empty() && word.text.size() > 2) {
+      why = fmt::format("could be {}{}",
+                        fmt::join(std::span(names).first(std::min(names.size(), kMostNamed)), ", "),
+                        names.size() > kMostNamed ? ", ..." : "");
+    } else if (const auto near = nearest(word.text, arguments_beginning(""))) {
+      why = fmt::format("did you mean {}?", *near);
+    }
+    report_.not_read.push_back(
+        {printable(word.text), values_text(values_), name_, word.line, Matters::kMaybe, why});
+  }
+
+  std::span<const ShellWord> words_;
+  std::size_t at_ = 0;
+  std::vector<ShellWord> values_;
+  const std::string& name_;
+  bool replace_;
+  FieldsOfFlags& fields_;
+  ImportReport& report_;
+};
+
+/// The words of a setting `NAME=VALUE` whose name is an argument, as it is written or with dashes.
+std::optional<ShellWord> as_argument(const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos) return std::nullopt;
+  std::string name = setting.substr(0, equals);
+  name.erase(0, std::min(name.size(), name.find_first_not_of('-')));
+  for (const bool dashes : {false, true}) {
+    if (dashes) std::ranges::replace(name, '_', '-');
+    if (find_argument("--" + name)) return ShellWord{"--" + name + setting.substr(equals), 0};
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
 std::vector<std::string> flag_texts(const Tree& fields, std::string_view release) {
   std::vector<std::string> texts;
   std::vector<std::string_view> written;
-  for (const MegatronFlag& flag : kFlags) {
+  each_argument([&](const MegatronArgument& flag) {
     const Tree* value = fields.find(flag.field);
-    if (value == nullptr || !there_in(flag, release)) continue;
-    if (flag.arity == Arity::kNone && value->text != flag.value) continue;
-    if (std::ranges::find(written, flag.field) != written.end()) continue;
+    if (value == nullptr || !there_in(flag, release)) return;
+    if (flag.arity == Arity::kNone && value->text != flag.value) return;
+    if (std::ranges::find(written, flag.field) != written.end()) return;
     written.push_back(flag.field);
     texts.push_back(flag.arity == Arity::kNone
                         ? std::string(flag.flag)
                         : fmt::format("{} {}", flag.flag, value_text(flag, *value)));
-  }
+  });
   return texts;
 }
 
 bool is_megatron_flag(std::string_view word) {
-  return find_flag(word) != nullptr || (word.starts_with("--") && is_passed(word));
+  return word.starts_with("--") && find_argument(word.substr(0, word.find('='))).has_value();
 }
 
-namespace {
-
-/// The words behind a flag, up to the next.
-std::string values_behind(std::span<const ShellWord> words) {
-  std::vector<std::string_view> values;
-  for (const ShellWord& word : words) {
-    if (is_flag(word)) break;
-    values.push_back(word.text);
-  }
-  return printable(fmt::format("{}", fmt::join(values, " ")));
-}
-
-UnreadSetting unread_flag(const ShellWord& word, std::string value, const std::string& name) {
-  UnreadSetting unread{printable(word.text), std::move(value), name, word.line, Matters::kNo, ""};
-  if (is_passed(word.text)) return unread;
-  std::vector<std::string_view> known;
-  for (const MegatronFlag& flag : kFlags) known.push_back(flag.flag);
-  unread.matters = Matters::kMaybe;
-  if (const auto near = nearest(word.text, known))
-    unread.why = fmt::format("did you mean {}?", *near);
-  return unread;
-}
-
-}  // namespace
+bool is_megatron_setting(const std::string& setting) { return as_argument(setting).has_value(); }
 
 MegatronArguments read_flags(std::span<const ShellWord> words, const std::string& name,
-                             ImportReport& report) {
+                             std::span<const std::string> settings, ImportReport& report) {
   FieldsOfFlags fields(name);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!is_flag(words[i])) continue;
-    ShellWord word = words[i];
-    const std::size_t equals = word.text.find('=');
-    std::optional<ShellWord> inlined;
-    if (equals != std::string::npos) {
-      inlined = ShellWord{word.text.substr(equals + 1), word.line};
-      word.text.resize(equals);
-    }
-    const MegatronFlag* flag = find_flag(word.text);
-    if (flag == nullptr) {
-      report.not_read.push_back(unread_flag(
-          word, inlined ? printable(inlined->text) : values_behind(words.subspan(i + 1)), name));
-      continue;
-    }
-    if (flag->arity == Arity::kNone) {
-      fields.set(*flag, word.line,
-                 placed(Tree::scalar(std::string(flag->value), false), word.line));
-      continue;
-    }
-    const bool follows = i + 1 < words.size() && !is_flag(words[i + 1]);
-    if (!inlined && !follows) {
-      fail_input(fmt::format("{}:{}: {} needs a value", name, word.line, word.text));
-    }
-    if (inlined || flag->arity == Arity::kOne) {
-      fields.set(*flag, word.line, word_tree(inlined ? *inlined : words[++i]));
-      continue;
-    }
-    Tree list = placed(Tree::flow_sequence(), word.line);
-    while (i + 1 < words.size() && !is_flag(words[i + 1])) list.add(word_tree(words[++i]));
-    fields.set(*flag, word.line, list);
+  ArgumentReader(words, name, false, fields, report).read();
+  static const std::string kGiven = "--set";
+  for (const std::string& setting : settings) {
+    const auto word = as_argument(setting);
+    if (word) ArgumentReader({&*word, 1}, kGiven, true, fields, report).read();
   }
+  // core_transformer_config_from_args heeds it under the switch alone.
+  fields.drop_without("num_query_groups", "group_query_attention", report);
   return fields.take();
 }
 

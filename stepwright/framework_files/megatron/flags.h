@@ -17,7 +17,7 @@ namespace stepwright {
 /// that the release has no flag for is left out.
 std::vector<std::string> flag_texts(const Tree& fields, std::string_view release);
 
-/// Whether a word is a flag of the table or one that matters to no plan.
+/// Whether a word is an argument of Megatron-LM, with or without `=VALUE`.
 bool is_megatron_flag(std::string_view word);
 
 /// The fields that words set, and the flag that said each.
@@ -26,10 +26,15 @@ struct MegatronArguments {
   std::map<std::string, std::string, std::less<>> flags;  ///< "--bf16", by field.
 };
 
-/// Reads the words of a command, later ones over earlier ones. Fails with `kInput` on a flag
-/// without its value and on a field said twice with different values. Flags that set no field are
-/// listed in the report.
+/// Whether a setting `NAME=VALUE` that a person gives names an argument of Megatron-LM.
+bool is_megatron_setting(const std::string& setting);
+
+/// Reads the words of a command as argparse does, and `settings` in the place of what they say
+/// (`vocab-size=50257`, `sequence-parallel=false`). Of an argument that is repeated the last
+/// counts; a unique beginning stands for an argument. Fails with `kInput` on an argument without
+/// its values, on the beginning of several, and where two arguments say different values of one
+/// field. What sets no field is listed in the report.
 MegatronArguments read_flags(std::span<const ShellWord> words, const std::string& name,
-                             ImportReport& report);
+                             std::span<const std::string> settings, ImportReport& report);
 
 }  // namespace stepwright

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/flags.h"
@@ -36,6 +37,18 @@ std::size_t program_of(const std::vector<ShellWord>& words) {
   const auto program = std::ranges::find_if(words, is_program);
   if (program == words.end()) return 0;
   return static_cast<std::size_t>(program - words.begin());
+}
+
+/// Collectives as the environment chooses them, if a plan can.
+void read_environment(const std::map<std::string, std::string>& exported, Draft& draft) {
+  const auto algorithms = exported.find("NCCL_ALGO");
+  if (algorithms == exported.end()) return;
+  if (const auto chosen = collectives_of(algorithms->second, draft.plan)) {
+    draft.plan.collectives = *chosen;
+    return;
+  }
+  draft.report.not_read.push_back({"NCCL_ALGO", printable(algorithms->second), draft.source, 0,
+                                   Matters::kYes, "which algorithms the library may choose"});
 }
 
 /// Calls settings as the script does.
@@ -76,16 +89,15 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   const std::span<const ShellWord> words(command);
   const std::size_t program = program_of(command);
   read_launcher(words.first(program), script, draft);
-  MegatronArguments arguments = read_flags(words.subspan(program), name, draft.report);
+  draft.program = command[program].text;
+  MegatronArguments arguments =
+      read_flags(words.subspan(program), name, given.settings, draft.report);
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
   read_megatron_fields(fields, draft, given, name);
   list_settings(fields, name, kMegatronSettings, draft.report);
   name_by_flags(arguments, draft.report);
-  const auto algorithms = script.exported.find("NCCL_ALGO");
-  if (algorithms != script.exported.end()) {
-    draft.plan.collectives = collectives_of(algorithms->second, draft.plan);
-  }
+  read_environment(script.exported, draft);
 }
 
 bool is_megatron(const SourceFile& file) {

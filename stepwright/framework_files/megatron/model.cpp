@@ -1,9 +1,12 @@
 #include "stepwright/framework_files/megatron/model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "stepwright/framework_files/megatron/vocabulary.h"
 
 namespace stepwright {
 namespace {
@@ -15,7 +18,8 @@ constexpr Named<Position> kMegatronPositions[] = {
 constexpr Named<Activation> kMegatronActivations[] = {{Activation::kSilu, "swiglu"},
                                                       {Activation::kGelu, "gelu"},
                                                       {Activation::kGeluTanh, "bias_gelu"},
-                                                      {Activation::kSquaredRelu, "squared_relu"}};
+                                                      {Activation::kSquaredRelu, "squared_relu"},
+                                                      {Activation::kGeluTanh, "openai_gelu"}};
 constexpr double kLlama3LowFrequency = 1;
 constexpr double kLlama3HighFrequency = 4;
 constexpr std::int64_t kLlama3Positions = 8192;
@@ -95,21 +99,23 @@ void add_expert_fields(Tree& fields, const Architecture& model) {
   fields.set("moe_layer_freq", pattern);
 }
 
-/// Which layers have experts, from a period or a list of 0 and 1.
-std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
-  std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 0);
-  if (node.is_scalar()) {
-    const std::int64_t period = node.integer(1, kLargestLayers);
-    for (std::size_t i = 0; i < dense.size(); ++i) {
-      dense[i] = i % static_cast<std::size_t>(period) == 0 ? 0 : 1;
-    }
-    return dense;
-  }
-  if (node.size() != dense.size()) {
+/// 1 for each layer for which a list has 0.
+std::vector<std::uint8_t> zeros_of(Node node, std::int64_t layers) {
+  std::vector<std::uint8_t> zeros(static_cast<std::size_t>(layers), 0);
+  if (node.size() != zeros.size()) {
     node.fail(
         fmt::format("must have one entry for each of {} layers; it has {}", layers, node.size()));
   }
-  for (std::size_t i = 0; i < dense.size(); ++i) dense[i] = node.at(i).integer(0, 1) == 0 ? 1 : 0;
+  for (std::size_t i = 0; i < zeros.size(); ++i) zeros[i] = node.at(i).integer(0, 1) == 0 ? 1 : 0;
+  return zeros;
+}
+
+/// Which layers have no experts, from a period or a list of 0 and 1.
+std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
+  if (!node.is_scalar()) return zeros_of(node, layers);
+  std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 1);
+  const auto period = static_cast<std::size_t>(node.integer(1, kLargestLayers));
+  for (std::size_t i = 0; i < dense.size(); i += period) dense[i] = 0;
   return dense;
 }
 
@@ -130,19 +136,37 @@ Experts read_expert_fields(const Fields& fields, std::int64_t layers, std::int64
   return experts;
 }
 
-void read_attention(const Fields& fields, Architecture& model) {
-  model.kv_heads = fields.integer("num_query_groups", model.heads);
+/// Which layers have a window: all, all but each Nth, or those of a list of 0 and 1.
+void read_windows(const Fields& fields, Architecture& model) {
+  const auto window = fields.find("window_size");
+  if (!window) return;
+  const std::string text = window->is_sequence() ? window->at(0).text() : window->text();
+  const Document part = Document::parse(
+      "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')), "window_size");
+  const std::int64_t width = part.root().get("window_size").integer(-1, kMostOfField);
+  if (width <= 0) return;
+  model.windows.assign(static_cast<std::size_t>(model.layers), width);
+  const auto pattern = fields.find("window_attn_skip_freq");
+  if (!pattern) return;
+  if (pattern->is_scalar()) {
+    const auto period = static_cast<std::size_t>(pattern->integer(1, kLargestLayers));
+    for (std::size_t i = period; i <= model.windows.size(); i += period) model.windows[i - 1] = 0;
+    return;
+  }
+  const std::vector<std::uint8_t> whole = zeros_of(*pattern, model.layers);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (whole[i] != 0) model.windows[i] = 0;
+  }
+}
+
+void read_attention(const Fields& fields, Architecture& model, std::vector<std::string>& notes) {
+  // A group for all heads, unless it says how many there are.
+  const bool grouped = fields.flag("group_query_attention", false);
+  model.kv_heads = fields.integer("num_query_groups", grouped ? 1 : model.heads);
   model.head_dim =
       fields.integer("kv_channels", std::max<std::int64_t>(1, model.hidden / model.heads));
   model.qk_norm = fields.flag("qk_layernorm", false);
-  if (const auto window = fields.find("window_size")) {
-    const std::string text = window->is_sequence() ? window->at(0).text() : window->text();
-    const Document part = Document::parse(
-        "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')),
-        "window_size");
-    const std::int64_t width = part.root().get("window_size").integer(-1, kMostOfField);
-    if (width > 0) model.windows.assign(static_cast<std::size_t>(model.layers), width);
-  }
+  read_windows(fields, model);
   if (!fields.flag("multi_latent_attention", false)) return;
   LatentAttention latent;
   latent.query_rank = fields.integer("q_lora_rank", 0);
@@ -153,10 +177,19 @@ void read_attention(const Fields& fields, Architecture& model) {
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.kv_heads = model.heads;
   model.latent = latent;
+  if (!model.qk_norm) notes.push_back("The model is taken to norm its latent projections.");
+  model.qk_norm = false;
 }
 
 void read_positions(const Fields& fields, Architecture& model) {
-  model.position = fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
+  const std::string word = fields.word("position_embedding_type", "");
+  const bool yarn = word == "yarn";
+  model.position =
+      yarn ? Position::kRope
+           : fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
+  if (!fields.flag("add_position_embedding", true) && model.position == Position::kLearned) {
+    model.position = Position::kNone;
+  }
   model.positions = fields.integer("max_position_embeddings", fields.integer("seq_length", 0));
   if (model.position != Position::kRope) return;
   model.rotary_base = fields.number("rotary_base", model.rotary_base);
@@ -170,36 +203,80 @@ void read_positions(const Fields& fields, Architecture& model) {
   } else if (fields.has("seq_len_interpolation_factor")) {
     model.rotary_scaling = {.kind = RotaryScalingKind::kLinear,
                             .factor = fields.number("seq_len_interpolation_factor", 1)};
-  } else if (fields.word("rope_type", model.latent ? "yarn" : "rope") == "yarn") {
+  } else if (yarn || fields.word("rope_type", model.latent ? "yarn" : "rope") == "yarn") {
     model.rotary_scaling = {.kind = RotaryScalingKind::kYarn,
                             .factor = fields.number("rotary_scaling_factor", 40)};
   }
 }
 
 void read_mlp(const Fields& fields, Architecture& model) {
-  model.activation = fields.choice("activation", kMegatronActivations, Activation::kGeluTanh);
-  model.gated = model.activation == Activation::kSilu;
   const bool bias = fields.flag("add_bias_linear", true);
   model.mlp_bias = model.attention_output_bias = bias;
-  model.qkv_bias = bias || fields.flag("add_qkv_bias", false);
-  if (!fields.has("activation") && !bias) model.activation = Activation::kGelu;
+  model.qkv_bias = (bias || fields.flag("add_qkv_bias", false)) && !model.latent;
+  // The kernel of bias and gelu is the approximation by tanh.
+  const bool fused = fields.flag("bias_gelu_fusion", true) && bias;
+  model.activation = fields.choice("activation", kMegatronActivations,
+                                   fused ? Activation::kGeluTanh : Activation::kGelu);
+  model.gated = model.activation == Activation::kSilu;
   constexpr std::int64_t kMultiple = 64;
   const std::int64_t usual =
       model.gated ? 4 * model.hidden * 2 / 3 / kMultiple * kMultiple : 4 * model.hidden;
   model.ffn = fields.integer("ffn_hidden_size", usual);
 }
 
-std::int64_t read_vocabulary(const Fields& fields, std::vector<std::string>& notes) {
-  if (const auto size = fields.size("vocab_size")) {
-    // Its end-of-document token is counted on top.
-    const bool null = fields.word("tokenizer_type", "") == "NullTokenizer";
-    return *size + (null ? 1 : 0);
+/// A setting of a model that is no decoder of attention and MLPs, and what it then is.
+struct OtherModel {
+  std::string_view setting;
+  std::string_view what;
+};
+constexpr OtherModel kOtherModels[] = {
+    {"hybrid_layer_pattern", "a hybrid with Mamba layers"},
+    {"hybrid_override_pattern", "a hybrid with Mamba layers"},
+    {"is_hybrid_model", "a hybrid with Mamba layers"},
+    {"hybrid_attention_ratio", "a hybrid with Mamba layers"},
+    {"mamba_num_heads", "a hybrid with Mamba layers"},
+    {"experimental_attention_variant", "a model with attention of another kind"},
+    {"linear_attention_type", "a model with attention of another kind"},
+    {"heterogeneous_layers_config_path", "a model whose layers have unlike sizes"},
+    {"heterogeneous_layers_config_encoded_json", "a model whose layers have unlike sizes"},
+    {"encoder_num_layers", "an encoder and a decoder (T5)"},
+    {"decoder_num_layers", "an encoder and a decoder (T5)"},
+    {"encoder_seq_length", "an encoder and a decoder (T5)"},
+    {"retro_project_dir", "a model with retrieval (Retro)"},
+    {"retro_add_retriever", "a model with retrieval (Retro)"},
+    {"vision_pretraining", "a vision model"},
+    {"vision_model_type", "a model of pictures and text"},
+    {"model_provider", "a model of pictures and text"},
+    {"flextron", "a model of elastic widths"}};
+
+/// Whether the model is one that can be read; else what it is stands in `draft.lacks`.
+bool is_decoder(const Fields& fields, Draft& draft) {
+  for (const auto& [setting, what] : kOtherModels) {
+    const auto value = fields.node().find(setting);
+    if (!value || value->is_null() || (value->is_scalar() && value->text() == "false")) continue;
+    draft.lacks = fmt::format(
+        "sizes that can be read ({}: {}); --model of a decoder with like sizes stands for it; "
+        "those",
+        setting, what);
+    return false;
   }
-  const auto padded = fields.size("padded_vocab_size");
-  if (padded)
-    notes.push_back(
-        fmt::format("The vocabulary is taken to be the padded one, {} tokens.", *padded));
-  return padded.value_or(0);
+  return true;
+}
+
+std::string_view name_of_size(std::string_view argument) {
+  if (argument == "--num-layers") return "the number of layers";
+  if (argument == "--hidden-size") return "the width";
+  return argument == "--vocab-size" ? "the vocabulary" : "the number of heads";
+}
+
+/// "the vocabulary (--set vocab-size=N)", of all that are not there; empty: nothing lacks.
+std::string lacking(std::initializer_list<std::pair<std::string_view, bool>> sizes) {
+  std::vector<std::string> names;
+  for (const auto& [argument, there] : sizes) {
+    if (!there)
+      names.push_back(fmt::format("{} (--set {}=N)", name_of_size(argument), argument.substr(2)));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -214,6 +291,7 @@ void add_model_fields(Tree& fields, const Architecture& model) {
   const std::string_view activation = name_of(kMegatronActivations, model.activation);
   if (!activation.empty() && model.gated == (model.activation == Activation::kSilu)) {
     fields.set("activation", activation);
+    if (model.activation == Activation::kGelu) fields.set("bias_gelu_fusion", false);
   }
   fields.set("add_bias_linear", model.mlp_bias);
   if (model.qkv_bias && !model.mlp_bias) fields.set("add_qkv_bias", true);
@@ -224,31 +302,35 @@ void add_model_fields(Tree& fields, const Architecture& model) {
   add_expert_fields(fields, model);
 }
 
-std::optional<Architecture> read_model_fields(const Fields& fields,
-                                              std::vector<std::string>& notes) {
+std::optional<Architecture> read_model_fields(const Fields& fields, Draft& draft) {
+  if (!is_decoder(fields, draft)) return std::nullopt;
   const auto layers = fields.size("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
-  const std::int64_t vocabulary = read_vocabulary(fields, notes);
-  if (!layers || !hidden || !heads || vocabulary == 0) return std::nullopt;
+  const auto vocabulary = read_vocabulary(fields, draft);
+  draft.lacks = lacking({{"--num-layers", layers.has_value()},
+                         {"--hidden-size", hidden.has_value()},
+                         {"--num-attention-heads", heads.has_value()},
+                         {"--vocab-size", vocabulary.has_value()}});
+  if (!draft.lacks.empty()) return std::nullopt;
   Architecture model;
   model.name = "imported";
   model.layers = fields.find("num_layers")->integer(1, kLargestLayers);
   model.hidden = *hidden;
   model.heads = *heads;
-  model.vocabulary = vocabulary;
+  model.vocabulary = *vocabulary;
   model.norm = fields.choice("normalization", kMegatronNorms, Norm::kLayer);
   model.norm_bias = model.norm == Norm::kLayer;
   model.norm_epsilon = fields.number("norm_epsilon", model.norm_epsilon);
-  read_attention(fields, model);
+  read_attention(fields, model, draft.notes);
   read_positions(fields, model);
   read_mlp(fields, model);
   model.tied = fields.flag("share_embeddings_and_output_weights", true);
   constexpr double kUsualDropout = 0.1;
   model.dropout = fields.number("hidden_dropout", kUsualDropout);
   if (fields.number("attention_dropout", kUsualDropout) != model.dropout) {
-    notes.push_back(fmt::format("Dropout is taken to be {} everywhere, as that of hidden states.",
-                                model.dropout));
+    draft.notes.push_back(fmt::format(
+        "Dropout is taken to be {} everywhere, as that of hidden states.", model.dropout));
   }
   if (fields.has("num_moe_experts")) {
     model.experts = read_expert_fields(fields, model.layers, model.ffn);

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/model/architecture.h"
 
@@ -14,10 +13,9 @@ namespace stepwright {
 /// `rope_scaling` and `vocab_size` as its arguments mean them.
 void add_model_fields(Tree& fields, const Architecture& model);
 
-/// The model of such fields; nothing when they do not say layers, width and heads. What Megatron
-/// assumes where nothing is said is assumed here. Fails with `kInput` on sizes that contradict each
-/// other.
-std::optional<Architecture> read_model_fields(const Fields& fields,
-                                              std::vector<std::string>& notes);
+/// The model of such fields; nothing when they do not say layers, width, heads and vocabulary, or
+/// when it is no decoder: `draft.lacks` says which. What Megatron assumes where nothing is said is
+/// assumed here. Fails with `kInput` on sizes that contradict each other.
+std::optional<Architecture> read_model_fields(const Fields& fields, Draft& draft);
 
 }  // namespace stepwright

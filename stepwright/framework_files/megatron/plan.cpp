@@ -8,8 +8,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/megatron/job.h"
 #include "stepwright/framework_files/megatron/layout.h"
 #include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/schedule/placement.h"
 
@@ -18,17 +20,11 @@ namespace {
 
 constexpr std::int64_t kLeastBucket = 40'000'000;
 constexpr std::int64_t kBucketOfRank = 1'000'000;
-/// The multiple, times the tensor degree, to which Megatron pads the vocabulary.
-constexpr std::int64_t kVocabularyMultiple = 128;
 
 constexpr Named<ContextKind> kMegatronContexts[] = {{ContextKind::kRing, "p2p"},
                                                     {ContextKind::kAllGather, "all_gather"},
                                                     {ContextKind::kUlysses, "a2a"},
                                                     {ContextKind::kAllGather, "allgather"}};
-constexpr Named<Dispatcher> kMegatronDispatchers[] = {{Dispatcher::kAllToAll, "alltoall"},
-                                                      {Dispatcher::kAllGather, "allgather"},
-                                                      {Dispatcher::kOncePerNode, "flex"}};
-
 /// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
 /// outside of optimizer instances.
 struct MegatronSharding {
@@ -160,26 +156,39 @@ void add_training(Tree& fields, const PlannedJob& planned) {
   if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
 }
 
-void read_degrees(const Fields& fields, Plan& plan) {
+/// The order in which data ranks are farthest apart, where experts lie as a plan's grid has them.
+void read_rank_order(Node setting, Draft& draft) {
+  const Parallel& degrees = draft.plan.parallel;
+  const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;
+  if (degrees.pipeline == 1 || same) {
+    draft.plan.rank_order = rank_order_of("tp-cp-ep-pp-dp").value();
+  } else {
+    draft.leave_out(setting, "that data ranks are farther apart than the stages of a pipeline");
+  }
+}
+
+void read_degrees(const Fields& fields, Draft& draft) {
+  Plan& plan = draft.plan;
   Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("tensor_model_parallel_size", 1);
   degrees.pipeline = fields.integer("pipeline_model_parallel_size", 1);
   degrees.context = fields.integer("context_parallel_size", 1);
-  degrees.expert = fields.integer("expert_model_parallel_size", 1);
-  const bool routed = fields.has("num_moe_experts");
-  degrees.expert_tensor =
-      fields.integer("expert_tensor_parallel_size", routed ? degrees.tensor : 1);
+  // Of a model without experts they mean nothing.
+  if (fields.has("num_moe_experts")) {
+    degrees.expert = fields.integer("expert_model_parallel_size", 1);
+    degrees.expert_tensor = fields.integer("expert_tensor_parallel_size", degrees.tensor);
+  }
   plan.sequence_parallel = fields.flag("sequence_parallel", false) && degrees.tensor > 1;
   if (const auto kind = fields.find("cp_comm_type")) {
     const Node word = kind->is_sequence() ? kind->at(0) : *kind;
     if (word.text() == "a2a+p2p") {
-      word.fail_unsupported("context parallelism in two levels: nothing covers it yet");
+      draft.leave_out(*kind, "that context parallelism has two levels: it is taken for a ring");
+    } else {
+      plan.context_kind = word.choice(kMegatronContexts);
     }
-    plan.context_kind = word.choice(kMegatronContexts);
   }
-  if (fields.flag("use_tp_pp_dp_mapping", false)) {
-    plan.rank_order = rank_order_of("tp-cp-ep-pp-dp").value();
-  }
+  if (fields.flag("use_tp_pp_dp_mapping", false))
+    read_rank_order(*fields.find("use_tp_pp_dp_mapping"), draft);
 }
 
 void read_schedule(const Fields& fields, Draft& draft) {
@@ -256,7 +265,7 @@ Sharding read_sharding_words(const Fields& fields) {
   fail_input(message);
 }
 
-void read_data(const Fields& fields, Draft& draft, const std::string& file) {
+void read_data(const Fields& fields, Draft& draft) {
   Plan& plan = draft.plan;
   Sharding& sharding = plan.sharding;
   sharding = read_sharding_words(fields);
@@ -282,12 +291,12 @@ void read_data(const Fields& fields, Draft& draft, const std::string& file) {
       fields.integer("bucket_size", std::max(kLeastBucket, kBucketOfRank * ranks));
   plan.parameter_bucket = plan.gradient_bucket;
   if (!fields.has("bucket_size")) {
-    draft.notes.push_back(fmt::format("Gradient buckets have {} elements, the default of {}.",
-                                      plan.gradient_bucket, file));
+    draft.notes.push_back(fmt::format("Gradient buckets have {} elements, the default of Megatron.",
+                                      plan.gradient_bucket));
   }
 }
 
-/// A list of modules, or one; what is not known of them is noted.
+/// A list of modules, or one; what is not known of them is left out.
 Recompute listed_modules(Node list, Draft& draft) {
   Recompute recompute{.kind = RecomputeKind::kModules};
   const std::size_t count = list.is_sequence() ? list.size() : 1;
@@ -297,78 +306,55 @@ Recompute listed_modules(Node list, Draft& draft) {
     if (known != std::end(kModuleNames)) {
       recompute.modules.add(known->value);
     } else {
-      draft.notes.push_back(
-          fmt::format("Recomputation of the module {} was left out.", printable(word)));
+      draft.leave_out(list, fmt::format("recomputation of the module {}", printable(word)));
     }
   }
   return recompute.modules.empty() ? Recompute() : recompute;
+}
+
+/// Of the first layers of each chunk, which is all that a chunk has or what no plan says.
+void read_full_recompute(const Fields& fields, Draft& draft) {
+  const auto count = fields.find("recompute_num_layers");
+  if (!count) return;
+  const std::int64_t layers = count->integer(1, kLargestLayers);
+  const bool block = fields.word("recompute_method", "uniform") == "block" ||
+                     fields.word("activations_checkpoint_method", "uniform") == "block";
+  if (!block) {
+    if (layers > 1) {
+      draft.leave_out(*count, fmt::format("that one input of {} layers is kept: here those of all "
+                                          "are",
+                                          layers));
+    }
+    return;
+  }
+  const std::int64_t chunks =
+      draft.plan.parallel.pipeline * std::max<std::int64_t>(draft.plan.schedule.chunks, 1);
+  const std::int64_t held = fields.integer("num_layers", 1) / chunks;
+  if (layers < held) {
+    draft.leave_out(*count, fmt::format("that of {} layers of a stage only the first {} are "
+                                        "recomputed: here all are",
+                                        held, layers));
+  }
 }
 
 void read_recompute_fields(const Fields& fields, Draft& draft) {
   static constexpr Named<RecomputeKind> kKinds[] = {{RecomputeKind::kNone, "none"},
                                                     {RecomputeKind::kSelective, "selective"},
                                                     {RecomputeKind::kFull, "full"}};
-  draft.plan.recompute.kind = fields.choice("recompute_granularity", kKinds, RecomputeKind::kNone);
-  if (draft.plan.recompute.kind == RecomputeKind::kSelective) {
-    if (const auto modules = fields.find("recompute_modules")) {
-      draft.plan.recompute = listed_modules(*modules, draft);
-    }
+  Recompute& recompute = draft.plan.recompute;
+  const bool older = fields.has("activations_checkpoint_method");
+  recompute.kind = fields.choice("recompute_granularity", kKinds,
+                                 older ? RecomputeKind::kFull : RecomputeKind::kNone);
+  const auto modules = fields.find("recompute_modules");
+  if (recompute.kind == RecomputeKind::kSelective && modules) {
+    recompute = listed_modules(*modules, draft);
   }
-  if (draft.plan.recompute.kind != RecomputeKind::kFull) return;
-  const std::int64_t layers = fields.integer("recompute_num_layers", 1);
-  if (fields.word("recompute_method", "uniform") == "block") {
-    draft.notes.push_back(
-        fmt::format("Recomputation is taken to be full, of all layers; the file recomputes the "
-                    "first {} of a stage.",
-                    layers));
-  } else if (layers > 1) {
-    draft.notes.push_back(
-        fmt::format("Recomputation is taken to be full and to keep the input of each layer; the "
-                    "file keeps one of {}.",
-                    layers));
+  if (fields.flag("moe_layer_recompute", false) && recompute.kind != RecomputeKind::kFull) {
+    if (recompute.kind == RecomputeKind::kSelective) recompute.modules.add(Module::kCoreAttention);
+    recompute.kind = RecomputeKind::kModules;
+    recompute.modules.add(Module::kMoe);
   }
-}
-
-void read_precision_fields(const Fields& fields, Draft& draft) {
-  const std::string word = fields.word("precision", "fp32");
-  draft.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
-  if (fields.has("fp8")) {
-    const bool blocks = fields.word("fp8_recipe", "delayed") == "mxfp8";
-    draft.precision = blocks ? DType::kMxfp8 : DType::kFp8;
-  }
-  if (fields.has("fp4")) draft.precision = DType::kNvfp4;
-  // In bf16 Megatron accumulates in fp32 unless it is told not to, in fp16 only when it is told.
-  const bool wide = fields.flag("grad_reduce_in_fp32", word != "fp16");
-  const DType narrow = word == "fp16" ? DType::kFp16 : DType::kBf16;
-  draft.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
-}
-
-void read_optimizer(const Fields& fields, Draft& draft) {
-  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdam, "adam"},
-                                                {Optimizer::kSgd, "sgd"}};
-  draft.optimizer = fields.choice("optimizer", kWords, Optimizer::kAdam);
-  const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
-  if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
-    draft.optimizer = Optimizer::kAdamNarrow;
-  }
-}
-
-void read_kernels_of_fields(const Fields& fields, Draft& draft) {
-  static constexpr Named<AttentionKernel> kWords[] = {{AttentionKernel::kFlash2, "flash"},
-                                                      {AttentionKernel::kCudnn, "fused"},
-                                                      {AttentionKernel::kUnfused, "unfused"},
-                                                      {AttentionKernel::kUnfused, "local"},
-                                                      {AttentionKernel::kCudnn, "auto"}};
-  if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
-    draft.attention = fields.choice("attention_backend", kWords, AttentionKernel::kFlash2);
-  }
-  draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
-  if (fields.has("num_moe_experts")) {
-    draft.dispatcher =
-        fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, Dispatcher::kAllGather);
-  }
-  draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);
-  draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
+  if (recompute.kind == RecomputeKind::kFull) read_full_recompute(fields, draft);
 }
 
 }  // namespace
@@ -393,33 +379,20 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
 
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
                           const std::string& file) {
-  draft.model = read_model_fields(fields, draft.notes);
+  draft.source = file;
+  draft.model = read_model_fields(fields, draft);
   draft.length = fields.size("seq_length");
-  draft.sequences = fields.size("global_batch_size");
-  if (const auto ramp = fields.find("rampup_batch_size")) {
-    draft.notes.push_back("The batch is the one after rampup_batch_size.");
-  }
-  read_degrees(fields, draft.plan);
+  read_degrees(fields, draft);
   settle_ranks(draft, given, file);
   draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
-  if (!draft.sequences && given.batch.empty()) {
-    draft.micro_batches = 1;
-    draft.notes.push_back("The batch is one micro-batch, Megatron's default.");
-  }
+  read_batch_fields(fields, given, draft);
   read_schedule(fields, draft);
-  read_data(fields, draft, "Megatron");
+  read_data(fields, draft);
   read_recompute_fields(fields, draft);
-  read_precision_fields(fields, draft);
-  read_optimizer(fields, draft);
-  read_kernels_of_fields(fields, draft);
-  const std::int64_t tensor = draft.plan.parallel.tensor;
-  const std::int64_t multiple =
-      fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) * tensor;
-  if (draft.model && padded_vocabulary(draft.model->vocabulary, tensor) % multiple != 0) {
-    draft.notes.push_back(
-        fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
-                    padded_vocabulary(draft.model->vocabulary, tensor), multiple));
-  }
+  read_job_fields(fields, draft);
+  draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);
+  draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
+  note_padding(fields, draft);
 }
 
 }  // namespace stepwright

@@ -1,0 +1,125 @@
+#include "stepwright/framework_files/megatron/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/scalar.h"
+
+namespace stepwright {
+namespace {
+
+/// The batch of the last step of "0:384 200B:768 400B:1152", tokens and the batch from there on.
+std::int64_t last_of_schedule(Node node) {
+  const std::string text = node.text();
+  const std::size_t colon = text.rfind(':');
+  const std::string_view last =
+      colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1);
+  const IntegerReading batch = read_integer(last.substr(0, last.find_last_not_of(' ') + 1));
+  if (batch.status != IntegerReading::Status::kGood || batch.value < 1) {
+    node.fail("is no schedule of batches, as \"0:384 200B:768 400B:1152\"");
+  }
+  return batch.value;
+}
+
+void read_precision_fields(const Fields& fields, Draft& draft) {
+  const std::string word = fields.word("precision", "fp32");
+  draft.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
+  if (fields.has("fp8")) {
+    const bool blocks = fields.word("fp8_recipe", "delayed") == "mxfp8";
+    draft.precision = blocks ? DType::kMxfp8 : DType::kFp8;
+  }
+  if (fields.has("fp4")) draft.precision = DType::kNvfp4;
+  // In bf16 Megatron accumulates in fp32 unless it is told not to, in fp16 only when it is told.
+  const bool wide = fields.flag("grad_reduce_in_fp32", word != "fp16");
+  const DType narrow = word == "fp16" ? DType::kFp16 : DType::kBf16;
+  draft.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
+}
+
+/// Optimizers that no job has are taken for Adam.
+void read_optimizer(const Fields& fields, Draft& draft) {
+  const std::string word = fields.word("optimizer", "adam");
+  draft.optimizer = word == "sgd" ? Optimizer::kSgd : Optimizer::kAdam;
+  if (word != "sgd" && word != "adam") {
+    draft.leave_out(*fields.find("optimizer"),
+                    "its states, its updates and how they are sharded: those of adam are counted");
+  }
+  const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
+  if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
+    draft.optimizer = Optimizer::kAdamNarrow;
+  }
+}
+
+/// The parts of a step that are captured, as `--cuda-graph-impl` and the words of its scope say.
+void read_graphs(const Fields& fields, Draft& draft) {
+  CudaGraphs& graphs = draft.cuda_graphs;
+  const bool older =
+      fields.flag("enable_cuda_graph", false) || fields.flag("external_cuda_graph", false);
+  const std::string kind = fields.word("cuda_graph_impl", "none");
+  graphs.step = kind == "full_iteration";
+  if (graphs.step || (!older && kind == "none")) return;
+  const auto scope = fields.find("cuda_graph_scope");
+  const std::size_t count = !scope ? 0 : scope->is_sequence() ? scope->size() : 1;
+  // Without a scope whole layers are captured.
+  if (count == 0) graphs.attention = graphs.mlp = graphs.router = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node node = scope->is_sequence() ? scope->at(i) : *scope;
+    const std::string word = node.text();
+    const auto* const part = std::ranges::find(kGraphParts, word, &GraphPart::name);
+    if (part != std::end(kGraphParts)) graphs.*(part->part) = true;
+    if (word == "full_iteration") graphs.step = true;
+    if (word == "moe") draft.leave_out(*scope, "that the experts are in a CUDA graph");
+  }
+}
+
+void read_kernels_of_fields(const Fields& fields, Draft& draft) {
+  static constexpr Named<AttentionKernel> kWords[] = {{AttentionKernel::kFlash2, "flash"},
+                                                      {AttentionKernel::kCudnn, "fused"},
+                                                      {AttentionKernel::kUnfused, "unfused"},
+                                                      {AttentionKernel::kUnfused, "local"},
+                                                      {AttentionKernel::kCudnn, "auto"}};
+  if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
+    draft.attention = fields.choice("attention_backend", kWords, AttentionKernel::kFlash2);
+  }
+  if (!fields.flag("gradient_accumulation_fusion", true)) {
+    draft.kernels.emplace_back(&Kernels::fused_accumulation, false);
+  }
+  if (!fields.flag("masked_softmax_fusion", true)) {
+    draft.kernels.emplace_back(&Kernels::fused_softmax, false);
+  }
+  read_graphs(fields, draft);
+  draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
+  if (fields.has("num_moe_experts")) {
+    draft.dispatcher =
+        fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, Dispatcher::kAllGather);
+  }
+}
+
+}  // namespace
+
+void read_batch_fields(const Fields& fields, const Given& given, Draft& draft) {
+  draft.sequences = fields.size("global_batch_size");
+  if (fields.has("rampup_batch_size")) {
+    draft.notes.push_back("The batch is the one after rampup_batch_size.");
+  }
+  if (const auto schedule = fields.find("step_batch_size_schedule")) {
+    const std::int64_t last = last_of_schedule(*schedule);
+    if (draft.sequences && *draft.sequences != last) {
+      schedule->fail("goes without a global batch beside it");
+    }
+    draft.sequences = last;
+    draft.notes.push_back(
+        fmt::format("The batch is the last of step_batch_size_schedule, {} sequences.", last));
+  }
+  if (draft.sequences || !given.batch.empty()) return;
+  draft.micro_batches = 1;
+  draft.notes.push_back("The batch is one micro-batch, Megatron's default.");
+}
+
+void read_job_fields(const Fields& fields, Draft& draft) {
+  read_precision_fields(fields, draft);
+  read_optimizer(fields, draft);
+  read_kernels_of_fields(fields, draft);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,113 @@
+#include "stepwright/framework_files/megatron/vocabulary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/utf8.h"
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+namespace {
+
+/// The multiple, times the tensor degree, to which Megatron pads the vocabulary.
+constexpr std::int64_t kVocabularyMultiple = 128;
+
+/// Tokens of a tokenizer that its type alone says. GPT-2's vocab.json with its end of text; the
+/// default of TikTokenizer (2^17, with its special tokens) in
+/// megatron/core/tokenizers/text/libraries/tiktoken_tokenizer.py; tokenizer.model of Llama 2, Llama
+/// 3 and Mistral 7B.
+struct KnownTokenizer {
+  std::string_view name;
+  std::int64_t tokens;
+};
+constexpr KnownTokenizer kTokenizerTypes[] = {
+    {"GPT2BPETokenizer", 50'257}, {"TikTokenizer", 131'072},    {"Llama2Tokenizer", 32'000},
+    {"Llama3Tokenizer", 128'256}, {"MistralTokenizer", 32'000},
+};
+
+/// Those of a model on the hub, by a part of its name in small letters, dashes for other marks:
+/// tokenizer.json with its added tokens, which HuggingFaceTokenizer counts (`len`). The first that
+/// fits counts.
+constexpr KnownTokenizer kTokenizerModels[] = {
+    {"llama-4", 201'135},     {"llama-3", 128'256},        {"llama3", 128'256},
+    {"llama-2", 32'000},      {"llama2", 32'000},          {"mixtral-8x22b", 32'768},
+    {"mixtral-8x7b", 32'000}, {"mistral-7b-v0-1", 32'000}, {"mistral-7b-v0-3", 32'768},
+    {"qwen3", 151'669},       {"qwen2-5", 151'665},        {"qwen2", 151'646},
+    {"deepseek-v2", 100'002}, {"deepseek-v3", 128'815},    {"deepseek-r1", 128'815},
+    {"moonlight", 163'840},   {"gpt-oss", 200'019},        {"gpt2", 50'257},
+    {"bloom", 250'680},
+};
+
+/// "meta-llama/Meta-Llama-3.1-8B" as "meta-llama-meta-llama-3-1-8b".
+std::string dashed_name(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '.' || c == '_' || c == '/') c = '-';
+  }
+  return text;
+}
+
+/// The tokens of a name on the hub or of a folder that is called like one.
+const KnownTokenizer* tokenizer_model_of(const std::string& name) {
+  const std::string text = dashed_name(name);
+  const auto* const found = std::ranges::find_if(
+      kTokenizerModels,
+      [&](const KnownTokenizer& known) { return text.find(known.name) != std::string::npos; });
+  return found == std::end(kTokenizerModels) ? nullptr : found;
+}
+
+std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft) {
+  std::string type = fields.word("tokenizer_type", "");
+  std::string whose = type;
+  if (type.empty() && draft.program.ends_with("pretrain_gpt.py")) {
+    type = "GPT2BPETokenizer";
+    whose = "GPT2BPETokenizer, the default of pretrain_gpt.py,";
+  }
+  const std::string model = fields.word("tokenizer_model", "");
+  const KnownTokenizer* known = nullptr;
+  if (type == "HuggingFaceTokenizer" || type == "SFTTokenizer" ||
+      type == "SentencePieceTokenizer" || type == "GPTSentencePieceTokenizer" ||
+      type == "Llama2Tokenizer") {
+    known = tokenizer_model_of(model);
+    if (known != nullptr) whose = model;
+  }
+  if (known == nullptr) {
+    const auto* const found = std::ranges::find(kTokenizerTypes, type, &KnownTokenizer::name);
+    if (found == std::end(kTokenizerTypes)) return std::nullopt;
+    known = found;
+  }
+  draft.assume("job.model",
+               fmt::format("the vocabulary of {} has {} tokens", printable(whose), known->tokens));
+  draft.notes.push_back(
+      fmt::format("The vocabulary of {} has {} tokens.", printable(whose), known->tokens));
+  return known->tokens;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> read_vocabulary(const Fields& fields, Draft& draft) {
+  if (const auto size = fields.size("vocab_size")) {
+    // Its end-of-document token is counted on top.
+    const bool null = fields.word("tokenizer_type", "") == "NullTokenizer";
+    return *size + (null ? 1 : 0);
+  }
+  const auto padded = fields.size("padded_vocab_size");
+  if (!padded) return tokenizer_tokens(fields, draft);
+  draft.notes.push_back(
+      fmt::format("The vocabulary is taken to be the padded one, {} tokens.", *padded));
+  return padded;
+}
+
+void note_padding(const Fields& fields, Draft& draft) {
+  if (!fields.flag("pad_vocab_size", true) || fields.has("padded_vocab_size")) return;
+  const std::int64_t tensor = draft.plan.parallel.tensor;
+  const std::int64_t multiple =
+      fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) * tensor;
+  if (!draft.model || padded_vocabulary(draft.model->vocabulary, tensor) % multiple == 0) return;
+  draft.notes.push_back(
+      fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
+                  padded_vocabulary(draft.model->vocabulary, tensor), multiple));
+}
+
+}  // namespace stepwright

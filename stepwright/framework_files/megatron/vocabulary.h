@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/fields.h"
+
+namespace stepwright {
+
+/// The tokens of a vocabulary, of `vocab_size`, `padded_vocab_size` or a tokenizer that is known by
+/// its type and name; nothing where none says it. Where a tokenizer does, `draft` says so.
+std::optional<std::int64_t> read_vocabulary(const Fields& fields, Draft& draft);
+
+/// Notes to what Megatron pads the vocabulary.
+void note_padding(const Fields& fields, Draft& draft);
+
+}  // namespace stepwright

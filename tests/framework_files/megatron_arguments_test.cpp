@@ -1,0 +1,195 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/megatron/arguments.h"
+#include "stepwright/framework_files/megatron/flags.h"
+#include "stepwright/framework_files/megatron/settings.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+bool says(const KnownSetting& setting, std::string_view field) {
+  if (!setting.name.ends_with('*')) return setting.name == field;
+  return field.starts_with(setting.name.substr(0, setting.name.size() - 1));
+}
+
+TEST(MegatronArguments, AreThereOnceEach) {
+  std::set<std::string_view> seen;
+  for (const std::string_view name : arguments_beginning("")) {
+    EXPECT_TRUE(name.starts_with("--") && name.size() > 2) << name;
+    EXPECT_TRUE(seen.insert(name).second) << name;
+  }
+  EXPECT_GT(seen.size(), 850U);
+}
+
+TEST(MegatronArguments, SetFieldsWhoseMeaningIsKnown) {
+  each_argument([](const MegatronArgument& argument) {
+    EXPECT_EQ(argument.arity == Arity::kNone, !argument.value.empty()) << argument.flag;
+    EXPECT_TRUE(std::ranges::any_of(
+        kMegatronSettings, [&](const KnownSetting& known) { return says(known, argument.field); }))
+        << argument.flag << " sets " << argument.field;
+  });
+}
+
+TEST(MegatronArguments, EachSettingHasOneMeaningAndAnArgument) {
+  std::set<std::string_view> names;
+  for (const KnownSetting& setting : kMegatronSettings) {
+    EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
+    EXPECT_EQ(setting.matters == Matters::kYes, !setting.leaves_out.empty()) << setting.name;
+    EXPECT_TRUE(setting.field.empty() || setting.matters == Matters::kNo) << setting.name;
+    bool set = false;
+    each_argument([&](const MegatronArgument& one) { set = set || says(setting, one.field); });
+    EXPECT_TRUE(set) << setting.name;
+  }
+}
+
+/// Arguments of a small model, and more.
+std::string small_command(const std::string& more) {
+  return "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+         "--num-attention-heads 16 --seq-length 2048 --micro-batch-size 2 --global-batch-size 64 "
+         "--bf16 " +
+         more + "\n";
+}
+
+ImportedPlan imported_script(const std::string& text, std::vector<std::string> settings = {}) {
+  Given given;
+  given.cluster = "dgx-h100:1";
+  given.settings = std::move(settings);
+  const SourceFile file{"train.sh", text};
+  return import_sources("megatron", {&file, 1}, given);
+}
+
+std::string refusal_of(const std::string& text, std::vector<std::string> settings = {}) {
+  try {
+    imported_script(text, std::move(settings));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+auto unread(const std::string& name, Matters matters) {
+  return Contains(
+      AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters)));
+}
+
+TEST(MegatronArguments, AreMatchedAsArgparseDoes) {
+  const ImportedPlan plan = imported_script(
+      small_command("--tensor-model-parallel-size 4 --tensor-model-parallel-size=2 "
+                    "--pipeline-model-parallel-si 2 --iterations-to-skip -5 -7 "
+                    "--sequence-parallel --rampup-batch-size 8 8 100 --no-rope-fusion"));
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.planned.plan.parallel.pipeline, 2);
+  EXPECT_TRUE(plan.planned.plan.sequence_parallel);
+  EXPECT_THAT(plan.report.not_read,
+              Contains(AllOf(Field(&UnreadSetting::name, "--iterations-to-skip"),
+                             Field(&UnreadSetting::value, "-5 -7"))));
+  EXPECT_THAT(plan.report.not_read, unread("--no-rope-fusion", Matters::kYes));
+}
+
+TEST(MegatronArguments, UnknownOnesAreListedWithTheNearest) {
+  const ImportedPlan plan =
+      imported_script(small_command("--tensor_model_parallel_size 2 --inference 3"));
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 1);
+  EXPECT_THAT(
+      plan.report.not_read,
+      Contains(AllOf(Field(&UnreadSetting::name, "--tensor_model_parallel_size"),
+                     Field(&UnreadSetting::matters, Matters::kMaybe),
+                     Field(&UnreadSetting::why, HasSubstr("--tensor-model-parallel-size")))));
+  EXPECT_THAT(plan.report.not_read,
+              Contains(AllOf(Field(&UnreadSetting::name, "--inference"),
+                             Field(&UnreadSetting::why, HasSubstr("could be --inference-")))));
+}
+
+TEST(MegatronArguments, NeedTheirValues) {
+  EXPECT_THAT(refusal_of(small_command("--context-parallel-size --use-distributed-optimizer")),
+              HasSubstr("--context-parallel-size needs a value"));
+  EXPECT_THAT(refusal_of(small_command("--rampup-batch-size 8 8")),
+              HasSubstr("needs three values"));
+  EXPECT_THAT(refusal_of(small_command("--use-distributed-optimizer=1")),
+              HasSubstr("takes no value"));
+}
+
+TEST(MegatronArguments, SettingsStandInThePlaceOfTheirs) {
+  const std::vector<std::string> settings = {"vocab-size=50000", "--tensor_model_parallel_size=4",
+                                             "fp16=true", "sequence-parallel=false"};
+  const ImportedPlan plan = imported_script(
+      small_command("--sequence-parallel --tensor-model-parallel-size 2"), settings);
+  EXPECT_EQ(plan.planned.job.model.vocabulary, 50'000);
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
+  EXPECT_EQ(plan.planned.job.precision, DType::kFp16);
+  EXPECT_FALSE(plan.planned.plan.sequence_parallel);
+  EXPECT_THAT(refusal_of(small_command(""), {"bf16=maybe"}), HasSubstr("must be true or false"));
+}
+
+TEST(MegatronArguments, WhatLacksIsAskedForByName) {
+  const std::string text = "torchrun train.py --num-layers 8 --hidden-size 1024 --seq-length 64\n";
+  EXPECT_THAT(refusal_of(text),
+              AllOf(HasSubstr("the number of heads (--set num-attention-heads=N)"),
+                    HasSubstr("the vocabulary (--set vocab-size=N)")));
+  EXPECT_THAT(refusal_of(small_command("--hybrid-layer-pattern M-M*")),
+              AllOf(HasSubstr("Mamba"), HasSubstr("--model")));
+}
+
+TEST(MegatronArguments, TheVocabularyFollowsFromTheTokenizer) {
+  const auto tokens = [](const std::string& more) {
+    return imported_script(small_command(more)).planned.job.model.vocabulary;
+  };
+  EXPECT_EQ(tokens(""), 50'257);
+  EXPECT_EQ(tokens("--tokenizer-type Llama2Tokenizer --tokenizer-model /data/tokenizer.model"),
+            32'000);
+  EXPECT_EQ(tokens("--tokenizer-type HuggingFaceTokenizer --tokenizer-model "
+                   "meta-llama/Meta-Llama-3.1-8B"),
+            128'256);
+  EXPECT_EQ(tokens("--tokenizer-type NullTokenizer --vocab-size 31999"), 32'000);
+  EXPECT_THAT(
+      refusal_of(small_command("--tokenizer-type HuggingFaceTokenizer --tokenizer-model ours")),
+      HasSubstr("the vocabulary"));
+}
+
+TEST(MegatronArguments, GroupsOfQueriesNeedTheirSwitch) {
+  const ImportedPlan plan = imported_script(small_command("--num-query-groups 4"));
+  EXPECT_EQ(plan.planned.job.model.kv_heads, 16);
+  EXPECT_THAT(plan.report.not_read, unread("--num-query-groups", Matters::kNo));
+  const std::string grouped = "--group-query-attention --num-query-groups 4";
+  EXPECT_EQ(imported_script(small_command(grouped)).planned.job.model.kv_heads, 4);
+}
+
+TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
+  const ImportedPlan plan = imported_script(
+      small_command("--optimizer muon --recompute-granularity full --recompute-method block "
+                    "--recompute-num-layers 3 --context-parallel-size 4 --cp-comm-type a2a+p2p "
+                    "--hierarchical-context-parallel-sizes 2 2 --recompute-modules mlp"));
+  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
+  for (const char* name : {"--optimizer", "--recompute-num-layers", "--cp-comm-type",
+                           "--hierarchical-context-parallel-sizes"}) {
+    EXPECT_THAT(plan.report.not_read, unread(name, Matters::kYes)) << name;
+    EXPECT_THAT(plan.report.read, testing::Not(Contains(Field(&ReadSetting::name, name)))) << name;
+  }
+}
+
+TEST(MegatronArguments, ReadsWindowsScheduleAndGraphs) {
+  const ImportedPlan plan = imported_script(small_command(
+      "--window-size 128,0 --window-attn-skip-freq 4 --cuda-graph-impl transformer_engine "
+      "--cuda-graph-modules attn moe_router --no-gradient-accumulation-fusion"));
+  EXPECT_EQ(plan.planned.job.model.windows,
+            (std::vector<std::int64_t>{128, 128, 128, 0, 128, 128, 128, 0}));
+  EXPECT_TRUE(plan.planned.job.kernels.cuda_graphs.attention);
+  EXPECT_FALSE(plan.planned.job.kernels.cuda_graphs.mlp);
+  EXPECT_FALSE(plan.planned.job.kernels.fused_accumulation);
+  std::string text = small_command("--step-batch-size-schedule '0:32 2B:128'");
+  text.erase(text.find("--global-batch-size 64"), 23);
+  EXPECT_EQ(imported_script(text).planned.job.sequences, 128);
+}
+
+}  // namespace
+}  // namespace stepwright
