@@ -29,17 +29,6 @@ std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
   return {{"NCCL_ALGO", std::string(value), "the plan's algorithm of collectives"}};
 }
 
-std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan& plan) {
-  for (const auto& [algorithm, word, definition] : kAlgorithmRows) {
-    const std::string_view text = definition->nccl.environment;
-    if (text.empty() || text != nccl_algo) continue;
-    Collectives collectives;
-    for (const auto scheme : active_schemes(plan)) collectives.*scheme = algorithm;
-    return collectives;
-  }
-  return std::nullopt;
-}
-
 std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {
   const auto here = [&](Circumstance it) { return holds(it, planned.job, planned.plan); };
   std::vector<EnvironmentSetting> settings;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
@@ -22,8 +23,10 @@ struct EnvironmentSetting {
 /// tell apart.
 std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned);
 
-/// The algorithms of a plan whose NCCL_ALGO has this value; nothing for one that no plan chooses.
-std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan& plan);
+/// Reads the variables that a command sees, once the arguments are read: of those which NCCL, CUDA,
+/// PyTorch and Transformer Engine heed, the choice of collectives and, unless the arguments say
+/// it, of the kernel of attention; the others are listed as not read.
+void read_environment(const StartedCommand& command, Draft& draft);
 
 /// All that a plan's job needs set under its framework, by that framework's file.
 std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned);

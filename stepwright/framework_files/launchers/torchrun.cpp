@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 namespace stepwright {
 namespace {
@@ -62,9 +63,10 @@ std::string torchrun_lines() {
          "\"$MASTER_PORT\" \\\n";
 }
 
-void read_launcher(std::span<const ShellWord> words, const ShellScript& script, Draft& draft) {
+void read_launcher(const StartedCommand& command, Draft& draft) {
   for (const std::span<const ShellWord> place :
-       {words, std::span<const ShellWord>(script.batch_options)}) {
+       {std::span<const ShellWord>(command.launchers),
+        std::span<const ShellWord>(command.batch_options)}) {
     if (!draft.nodes) draft.nodes = option(place, kNodes);
     if (!draft.devices_of_node) draft.devices_of_node = option(place, kPerNode);
   }

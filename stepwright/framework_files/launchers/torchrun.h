@@ -1,11 +1,10 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/framework_files/launchers/started.h"
 
 namespace stepwright {
 
@@ -20,7 +19,7 @@ std::string script_head(const PlannedJob& planned, const std::vector<std::string
 /// The words `torchrun ... ` up to the program, on lines of their own.
 std::string torchrun_lines();
 
-/// Takes numbers of nodes and processes from the launcher's words and from #SBATCH options.
-void read_launcher(std::span<const ShellWord> words, const ShellScript& script, Draft& draft);
+/// Takes numbers of nodes and processes from the words of launchers and from #SBATCH options.
+void read_launcher(const StartedCommand& command, Draft& draft);
 
 }  // namespace stepwright

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "stepwright/core/error.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/flags.h"
@@ -15,40 +13,17 @@
 namespace stepwright {
 namespace {
 
-/// The command with most flags of Megatron-LM.
-const std::vector<ShellWord>& training_command(const ShellScript& script, const std::string& name) {
-  const auto flags = [](const std::vector<ShellWord>& words) {
-    return std::ranges::count_if(words,
-                                 [](const ShellWord& word) { return is_megatron_flag(word.text); });
-  };
-  const auto most = std::ranges::max_element(script.commands, {}, flags);
-  if (most == script.commands.end() || flags(*most) == 0) {
-    fail_input(
-        fmt::format("{}: no command has arguments of Megatron-LM "
-                    "(--tensor-model-parallel-size, ...)",
-                    name));
-  }
-  return *most;
-}
-
-/// The place at which the arguments of the program begin, behind those of its launcher.
-std::size_t program_of(const std::vector<ShellWord>& words) {
-  const auto is_program = [](const ShellWord& word) { return word.text.ends_with(".py"); };
-  const auto program = std::ranges::find_if(words, is_program);
-  if (program == words.end()) return 0;
-  return static_cast<std::size_t>(program - words.begin());
-}
-
-/// Collectives as the environment chooses them, if a plan can.
-void read_environment(const std::map<std::string, std::string>& exported, Draft& draft) {
-  const auto algorithms = exported.find("NCCL_ALGO");
-  if (algorithms == exported.end()) return;
-  if (const auto chosen = collectives_of(algorithms->second, draft.plan)) {
-    draft.plan.collectives = *chosen;
-    return;
-  }
-  draft.report.not_read.push_back({"NCCL_ALGO", printable(algorithms->second), draft.source, 0,
-                                   Matters::kYes, "which algorithms the library may choose"});
+/// Whether a command trains by Megatron-LM: such words are among its arguments.
+bool trains(std::span<const ShellWord> words) {
+  static constexpr std::string_view kSigns[] = {
+      "--num-layers",        "--micro-batch-size",
+      "--global-batch-size", "--tensor-model-parallel-size",
+      "--train-iters",       "--pipeline-model-parallel-size",
+      "--train-samples",     "--use-mcore-models"};
+  return std::ranges::any_of(words, [](const ShellWord& word) {
+    const std::string_view flag = std::string_view(word.text).substr(0, word.text.find('='));
+    return std::ranges::find(kSigns, flag) != std::end(kSigns);
+  });
 }
 
 /// Calls settings as the script does.
@@ -81,23 +56,19 @@ std::string write_megatron(const PlannedJob& planned, const std::vector<std::str
 }
 
 void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (files.size() != 1) fail_input("megatron: one file is read at a time");
-  const std::string& name = files.front().name;
-  const ShellScript script = read_shell_script(files.front().text, name);
-  draft.notes.insert(draft.notes.end(), script.notes.begin(), script.notes.end());
-  const std::vector<ShellWord>& command = training_command(script, name);
-  const std::span<const ShellWord> words(command);
-  const std::size_t program = program_of(command);
-  read_launcher(words.first(program), script, draft);
-  draft.program = command[program].text;
-  MegatronArguments arguments =
-      read_flags(words.subspan(program), name, given.settings, draft.report);
+  const StartedProgram program{"Megatron-LM", "--tensor-model-parallel-size, ...", trains,
+                               is_megatron_setting};
+  const StartedCommand command = started_command(files, given, program, draft);
+  const std::string& name = command.file;
+  read_launcher(command, draft);
+  draft.program = command.words.front().text;
+  MegatronArguments arguments = read_flags(command.words, name, given.settings, draft.report);
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
   read_megatron_fields(fields, draft, given, name);
   list_settings(fields, name, kMegatronSettings, draft.report);
   name_by_flags(arguments, draft.report);
-  read_environment(script.exported, draft);
+  read_environment(command, draft);
 }
 
 bool is_megatron(const SourceFile& file) {

@@ -1,0 +1,74 @@
+#include "stepwright/framework_files/launchers/command_changes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <set>
+
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;
+
+/// What follows each argument of a command.
+std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
+  std::map<std::string, std::string> arguments;
+  for (const std::vector<ShellWord>* words : {&command.launchers, &command.words}) {
+    std::string name;
+    for (const ShellWord& word : *words) {
+      const bool option = word.text.starts_with("--");
+      const std::size_t equals = option ? word.text.find('=') : std::string::npos;
+      if (option) name = word.text.substr(0, equals);
+      std::string& value = arguments[name];
+      if (option && equals == std::string::npos) continue;
+      value += (value.empty() ? "" : " ") + (option ? word.text.substr(equals + 1) : word.text);
+    }
+  }
+  return arguments;
+}
+
+std::string change_text(const CommandChange& change) {
+  const std::string name = printable(change.name.empty() ? "the words in front" : change.name);
+  if (!change.after) return "no " + name;
+  std::string text = name;
+  if (!change.after->empty()) text += " " + printable(*change.after);
+  if (!change.before) return text;
+  return text + " instead of " + (change.before->empty() ? "none" : printable(*change.before));
+}
+
+}  // namespace
+
+std::vector<CommandChange> changes(const ShellCommand& before, const ShellCommand& after) {
+  const auto old = arguments_of(before);
+  const auto fresh = arguments_of(after);
+  std::set<std::string> names;
+  for (const auto& [name, value] : old) names.insert(name);
+  for (const auto& [name, value] : fresh) names.insert(name);
+  std::vector<CommandChange> all;
+  for (const std::string& name : names) {
+    const auto was = old.find(name);
+    const auto is = fresh.find(name);
+    CommandChange change{.name = name};
+    if (was != old.end()) change.before = was->second;
+    if (is != fresh.end()) change.after = is->second;
+    if (change.before != change.after) all.push_back(std::move(change));
+  }
+  return all;
+}
+
+std::string changes_text(const std::vector<CommandChange>& changes) {
+  std::vector<std::string> texts;
+  for (const CommandChange& change : changes) {
+    if (texts.size() == kMostNamed) {
+      texts.push_back(fmt::format("and {} more", changes.size() - kMostNamed));
+      break;
+    }
+    texts.push_back(change_text(change));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/collective/definition.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/environment_settings.h"
+
+namespace stepwright {
+namespace {
+
+const KnownSetting* known_variable(std::string_view name) {
+  const auto* found = std::ranges::find_if(kEnvironment, [&](const KnownSetting& one) {
+    if (!one.name.ends_with('*')) return one.name == name;
+    return name.starts_with(one.name.substr(0, one.name.size() - 1));
+  });
+  return found == std::end(kEnvironment) ? nullptr : found;
+}
+
+/// The algorithms of a plan whose NCCL_ALGO has a value; nothing where no plan has it.
+std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan& plan) {
+  for (const auto& [algorithm, word, definition] : kAlgorithmRows) {
+    const std::string_view text = definition->nccl.environment;
+    if (text.empty() || text != nccl_algo) continue;
+    Collectives collectives;
+    for (const auto scheme : active_schemes(plan)) collectives.*scheme = algorithm;
+    return collectives;
+  }
+  return std::nullopt;
+}
+
+/// What Transformer Engine is left with (`get_attention_backend` in
+/// transformer_engine/pytorch/attention/dot_product_attention/utils.py): each of its kernels is on
+/// unless its variable is 0. Nothing where more than one is.
+std::optional<AttentionKernel> attention_left(const std::map<std::string, ShellWord>& environment) {
+  const auto is_on = [&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() || found->second.text != "0";
+  };
+  const bool flash = is_on("NVTE_FLASH_ATTN");
+  const bool fused = is_on("NVTE_FUSED_ATTN");
+  if (flash && fused) return std::nullopt;
+  if (flash) return AttentionKernel::kFlash2;
+  return fused ? AttentionKernel::kCudnn : AttentionKernel::kUnfused;
+}
+
+}  // namespace
+
+void read_environment(const StartedCommand& command, Draft& draft) {
+  const auto attention = draft.attention ? std::nullopt : attention_left(command.environment);
+  if (attention) draft.attention = attention;
+  for (const auto& [name, word] : command.environment) {
+    const KnownSetting* known = known_variable(name);
+    if (known == nullptr) continue;
+    const std::string value = printable(word.text);
+    std::string field(known->field == "job.kernels.attention" && !attention ? "" : known->field);
+    if (const auto collectives =
+            name == "NCCL_ALGO" ? collectives_of(word.text, draft.plan) : std::nullopt) {
+      draft.plan.collectives = *collectives;
+      field = "collectives";
+    }
+    if (field.empty()) {
+      draft.report.not_read.push_back(
+          {name, value, command.file, word.line, known->matters, std::string(known->leaves_out)});
+    } else {
+      draft.report.read.push_back({name, value, command.file, word.line, field});
+    }
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "stepwright/framework_files/import_report.h"
+
+namespace stepwright {
+
+/// Variables that libraries below a framework heed and that no plan says. Of NCCL: "Environment
+/// variables" of its user guide (docs.nvidia.com/deeplearning/nccl); of Transformer Engine:
+/// docs/envvars.rst of NVIDIA/TransformerEngine; of PyTorch: "CUDA environment variables" and
+/// "ProcessGroupNCCL environment variables" of its documentation; of cuBLAS: its manual, "results
+/// reproducibility". Those that are not listed and begin alike may matter.
+inline constexpr KnownSetting kEnvironment[] = {
+    {"NCCL_ALGO", "", Matters::kYes,
+     "the algorithm that is forced on NCCL: messages are predicted as NCCL chooses by itself"},
+    {"NCCL_PROTO", "", Matters::kYes,
+     "the protocol that is forced on NCCL: messages are predicted as NCCL chooses by itself"},
+    {"NCCL_P2P_DISABLE", "", Matters::kYes, "messages within a node that go through the host"},
+    {"NCCL_P2P_LEVEL", "", Matters::kMaybe, "between which devices of a node NCCL goes direct"},
+    {"NCCL_SHM_DISABLE", "", Matters::kMaybe, "messages within a node that go over the network"},
+    {"NCCL_IB_DISABLE", "", Matters::kYes, "messages between nodes that go through sockets"},
+    {"NCCL_NET", "", Matters::kMaybe, "the network that NCCL uses"},
+    {"NCCL_NET_GDR_*", "", Matters::kMaybe, "messages between nodes that go through the host"},
+    {"NCCL_NVLS_ENABLE", "", Matters::kMaybe, "reductions in the switch of a node"},
+    {"NCCL_COLLNET_ENABLE", "", Matters::kMaybe, "reductions in the switches of the network"},
+    {"NCCL_CROSS_NIC", "", Matters::kMaybe, "which ports of the network a ring uses"},
+    {"NCCL_MIN_NCHANNELS", "", Matters::kMaybe, "channels that are forced on NCCL"},
+    {"NCCL_MAX_NCHANNELS", "", Matters::kMaybe, "channels that are forced on NCCL"},
+    {"NCCL_MIN_CTAS", "", Matters::kMaybe, "channels that are forced on NCCL"},
+    {"NCCL_MAX_CTAS", "", Matters::kMaybe, "channels that are forced on NCCL"},
+    {"NCCL_NCHANNELS*", "", Matters::kMaybe, "channels that are forced on NCCL"},
+    {"NCCL_BUFFSIZE", "", Matters::kMaybe, "buffers of NCCL, in memory and in messages"},
+    {"NCCL_IB_QPS_PER_CONNECTION", "", Matters::kMaybe, "connections between two ports"},
+    {"NCCL_IB_HCA", ""},
+    {"NCCL_IB_GID_INDEX", ""},
+    {"NCCL_IB_TC", ""},
+    {"NCCL_IB_SL", ""},
+    {"NCCL_IB_TIMEOUT", ""},
+    {"NCCL_IB_RETRY_CNT", ""},
+    {"NCCL_IB_PCI_RELAXED_ORDERING", ""},
+    {"NCCL_SOCKET_*", ""},
+    {"NCCL_DEBUG*", ""},
+    {"NCCL_ASYNC_ERROR_HANDLING", ""},
+    {"NCCL_BLOCKING_WAIT", "", Matters::kMaybe, "hosts that wait for messages"},
+    {"NCCL_CUMEM_ENABLE", ""},
+    {"NCCL_GRAPH_REGISTER", ""},
+    {"NCCL_LAUNCH_MODE", ""},
+    {"NCCL_WORK_FIFO_DEPTH", ""},
+    {"NCCL_*", "", Matters::kMaybe, ""},
+    {"NVTE_FLASH_ATTN", "job.kernels.attention"},
+    {"NVTE_FUSED_ATTN", "job.kernels.attention"},
+    {"NVTE_UNFUSED_ATTN", "job.kernels.attention"},
+    {"NVTE_ALLOW_NONDETERMINISTIC_ALGO", "", Matters::kMaybe,
+     "kernels that give the same result each time, which are slower"},
+    {"NVTE_APPLY_QK_LAYER_SCALING", ""},
+    {"NVTE_TORCH_COMPILE", "", Matters::kMaybe, "fused kernels of Transformer Engine"},
+    {"NVTE_FWD_LAYERNORM_SM_MARGIN", "", Matters::kMaybe, "multiprocessors left to messages"},
+    {"NVTE_BWD_LAYERNORM_SM_MARGIN", "", Matters::kMaybe, "multiprocessors left to messages"},
+    {"NVTE_NORM_*", "", Matters::kMaybe, "the kernel of norms"},
+    {"NVTE_DEBUG*", ""},
+    {"NVTE_*", "", Matters::kMaybe, ""},
+    {"CUDA_DEVICE_MAX_CONNECTIONS", ""},
+    {"CUDA_VISIBLE_DEVICES", ""},
+    {"CUDA_HOME", ""},
+    {"CUDA_PATH", ""},
+    {"CUDA_LAUNCH_BLOCKING", "", Matters::kYes, "hosts that wait for each kernel"},
+    {"CUDA_*", "", Matters::kMaybe, ""},
+    {"CUDNN_*", "", Matters::kMaybe, ""},
+    {"CUBLAS_WORKSPACE_CONFIG", "", Matters::kMaybe, "the size of the workspace of cuBLAS"},
+    {"CUBLASLT_*", "", Matters::kMaybe, ""},
+    {"PYTORCH_CUDA_ALLOC_CONF", "", Matters::kMaybe,
+     "how PyTorch rounds and keeps blocks of memory: what is reserved beyond what is allocated"},
+    {"PYTORCH_ALLOC_CONF", "", Matters::kMaybe,
+     "how PyTorch rounds and keeps blocks of memory: what is reserved beyond what is allocated"},
+    {"PYTORCH_NO_CUDA_MEMORY_CACHING", "", Matters::kYes, "memory that is not kept for reuse"},
+    {"TORCH_NCCL_AVOID_RECORD_STREAMS", "", Matters::kMaybe, "how long memory of messages is held"},
+    {"TORCH_NCCL_HIGH_PRIORITY", ""},
+    {"TORCH_NCCL_*", ""},
+    {"TORCH_DISTRIBUTED_DEBUG", ""},
+};
+
+}  // namespace stepwright

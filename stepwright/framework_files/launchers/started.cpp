@@ -1,0 +1,296 @@
+#include "stepwright/framework_files/launchers/started.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/command_changes.h"
+#include "stepwright/framework_files/syntax/shell_syntax.h"
+
+namespace stepwright {
+namespace {
+
+/// Open conditions that are tried the other way, at most.
+constexpr std::size_t kMostTries = 60;
+
+bool is_argument_number(std::string_view name) {
+  return !name.empty() && name.size() < 3 && name != "0" &&
+         name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Whether a script has a name anywhere, not as a part of a longer one.
+bool mentions(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const bool front = at > 0 && is_shell_name_char(text[at - 1]);
+    const std::size_t end = at + name.size();
+    if (!front && (end >= text.size() || !is_shell_name_char(text[end]))) return true;
+  }
+  return false;
+}
+
+std::map<std::string, std::string> variables_given(std::span<const SourceFile> files,
+                                                   const Given& given,
+                                                   const StartedProgram& program) {
+  std::map<std::string, std::string> variables;
+  for (const std::string& setting : given.settings) {
+    const std::size_t equals = setting.find('=');
+    const std::string name = setting.substr(0, equals);
+    const bool known = std::ranges::any_of(
+        files, [&](const SourceFile& file) { return mentions(file.text, name); });
+    const bool variable = is_argument_number(name) || (is_shell_name(name) && known);
+    if (variable && equals != std::string::npos) {
+      variables[name] = setting.substr(equals + 1);
+    } else if (!program.has_argument(setting)) {
+      fail_input(fmt::format("--set: '{}' is no NAME=VALUE of a variable that {} has, nor of an "
+                             "argument of {}",
+                             printable(setting), files.front().name, program.framework));
+    }
+  }
+  if (!given.nodes) return variables;
+  for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {
+    variables.try_emplace(name, std::to_string(*given.nodes));
+  }
+  return variables;
+}
+
+/// Scripts as they are read with some open conditions decided.
+class Scripts {
+ public:
+  Scripts(std::span<const SourceFile> files, const Given& given, const StartedProgram& program)
+      : program_(program) {
+    for (const SourceFile& file : files) sources_.push_back({file.name, file.text});
+    given_.variables = variables_given(files, given, program);
+  }
+
+  ShellScript read(const std::map<std::string, std::size_t>& ways = {}) const {
+    ShellGiven given = given_;
+    given.ways = ways;
+    ShellScript script = read_shell_scripts(sources_, given);
+    join_argument_lines(script);
+    return script;
+  }
+
+  /// Commands that start a job, each but once.
+  [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScript& script) const {
+    std::vector<const ShellCommand*> found;
+    for (const ShellCommand& command : script.commands) {
+      const auto same = [&](const ShellCommand* other) { return changes(*other, command).empty(); };
+      if (program_.starts(command.words) && std::ranges::none_of(found, same)) {
+        found.push_back(&command);
+      }
+    }
+    return found;
+  }
+
+ private:
+  /// A file of nothing but arguments is one command.
+  static void join_argument_lines(ShellScript& script) {
+    const auto arguments = [](const ShellCommand& command) {
+      return command.words.front().text.starts_with("--");
+    };
+    if (script.commands.size() < 2 || !std::ranges::all_of(script.commands, arguments)) return;
+    ShellCommand& first = script.commands.front();
+    for (std::size_t i = 1; i < script.commands.size(); ++i) {
+      std::ranges::move(script.commands[i].words, std::back_inserter(first.words));
+    }
+    script.commands.resize(1);
+  }
+
+  const StartedProgram& program_;
+  std::vector<ShellSource> sources_;
+  ShellGiven given_;
+};
+
+/// "--set FSDP=VALUE", for what hangs on a variable.
+std::string remedy(const std::vector<std::string>& open) {
+  for (const std::string& place : open) {
+    std::string_view name = place;
+    if (!name.starts_with('$')) continue;
+    name.remove_prefix(name.starts_with("${") ? 2 : 1);
+    std::size_t end = 0;
+    while (end < name.size() && is_shell_name_char(name[end])) ++end;
+    name = name.substr(0, end);
+    if (is_shell_name(name) || is_argument_number(name)) {
+      return fmt::format("--set {}=VALUE decides it", name);
+    }
+  }
+  return "";
+}
+
+[[noreturn]] void fail_without_job(const ShellScript& script, const StartedProgram& program) {
+  std::string why;
+  for (const MissingScript& one : script.missing) {
+    why += fmt::format("; line {} goes on with {}, which is not among the files: give it, too",
+                       one.line, printable(one.path));
+  }
+  for (const auto& [place, choice] : script.choices) {
+    const std::string how = remedy(choice.open);
+    why += fmt::format("; line {} is open: {}{}{}", choice.line, printable(choice.condition),
+                       how.empty() ? "" : ", ", how);
+    if (why.size() > 1000) break;
+  }
+  fail_input(fmt::format("{}: no command has arguments of {} ({}){}",
+                         script.files.front(), program.framework, program.arguments, why));
+}
+
+/// The way to decide the one open condition without which nothing is started.
+std::map<std::string, std::size_t> way_to_a_job(const Scripts& scripts, const ShellScript& script) {
+  std::optional<std::map<std::string, std::size_t>> found;
+  std::size_t tries = 0;
+  for (const auto& [place, choice] : script.choices) {
+    for (std::size_t way = 0; way < choice.ways.size(); ++way) {
+      if (way == choice.taken || ++tries > kMostTries) continue;
+      const std::map<std::string, std::size_t> one = {{place, way}};
+      if (scripts.jobs(scripts.read(one)).empty()) continue;
+      if (found) return {};
+      found = one;
+    }
+  }
+  return found.value_or(std::map<std::string, std::size_t>());
+}
+
+std::string named(const ShellScript& script, const ShellCommand& command) {
+  const auto program = std::ranges::find_if(
+      command.words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
+  const ShellWord& word = program == command.words.end() ? command.words.front() : *program;
+  return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
+}
+
+const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const ShellScript& script,
+                           const Given& given, const StartedProgram& program, Draft& draft) {
+  const auto count = static_cast<std::int64_t>(jobs.size());
+  if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
+  std::vector<std::string> lines;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const ShellCommand& one = *jobs[static_cast<std::size_t>(i)];
+    std::string text = fmt::format("{}: {}", i + 1, named(script, one));
+    if (i > 0) text += " with " + changes_text(changes(*jobs.front(), one));
+    lines.push_back(std::move(text));
+  }
+  const std::string all = fmt::format("{} starts {} jobs of {}: {}", script.files.front(), count,
+                                      program.framework, fmt::join(lines, "; "));
+  if (given.command && *given.command >= 1 && *given.command <= count) {
+    draft.notes.push_back(fmt::format("Command {} was read; {}.", *given.command, all));
+    return *jobs[static_cast<std::size_t>(*given.command - 1)];
+  }
+  fail_input(given.command
+                 ? fmt::format("--command: there is no command {}; {}", *given.command, all)
+                 : fmt::format("{}; --command N picks one", all));
+}
+
+/// Lists the conditions that would change the command, were they decided otherwise.
+class OpenConditions {
+ public:
+  OpenConditions(const Scripts& scripts, const ShellCommand& taken, std::size_t number,
+                 ImportReport& report)
+      : scripts_(scripts), taken_(taken), number_(number), report_(report) {}
+
+  void add(const std::string& place, const OpenChoice& choice, const std::string& file,
+           std::map<std::string, std::size_t> ways) {
+    std::vector<std::string> others;
+    for (std::size_t way = 0; way < choice.ways.size(); ++way) {
+      if (way == choice.taken || ++tries_ > kMostTries) continue;
+      ways[place] = way;
+      const std::string text = other_way(ways);
+      if (!text.empty()) others.push_back(fmt::format("{}: {}", printable(choice.ways[way]), text));
+    }
+    if (others.empty()) return;
+    std::string open;
+    for (const std::string& one : choice.open) open += (open.empty() ? "" : ", ") + printable(one);
+    const std::string how = remedy(choice.open);
+    report_.not_read.push_back(
+        {printable(choice.condition), choice.ways[choice.taken], file, choice.line, Matters::kMaybe,
+         fmt::format("the script does not say{}{}; {}{}{}", open.empty() ? " it" : " ", open,
+                     fmt::join(others, "; "), how.empty() ? "" : "; ", how)});
+  }
+
+ private:
+  /// What the command would have instead; empty where nothing changes or nothing is started.
+  std::string other_way(const std::map<std::string, std::size_t>& ways) const try {
+    const ShellScript script = scripts_.read(ways);
+    const auto jobs = scripts_.jobs(script);
+    if (jobs.empty()) return "";
+    if (number_ >= jobs.size()) return "other commands";
+    return changes_text(changes(taken_, *jobs[number_]));
+  } catch (const Error&) {
+    return "";
+  }
+
+  const Scripts& scripts_;
+  const ShellCommand& taken_;
+  std::size_t number_;
+  ImportReport& report_;
+  std::size_t tries_ = 0;
+};
+
+/// Whether a word is no more than a variable that the script does not set, and one that by its name
+/// or place holds arguments.
+bool holds_arguments(const ShellWord& word, const ShellWord* before) {
+  if (word.open.size() != 1 || word.open.front() != word.text) return false;
+  static constexpr std::string_view kNames[] = {"ARG", "OPT", "EXTRA", "FLAG", "args", "opts"};
+  const bool by_name = std::ranges::any_of(
+      kNames, [&](std::string_view name) { return word.text.find(name) != std::string::npos; });
+  return by_name || before == nullptr || !before->text.starts_with("--");
+}
+
+/// Parts a command into what launches and what is launched.
+StartedCommand parted(const ShellScript& script, const ShellCommand& command,
+                      ImportReport& report) {
+  StartedCommand made{.file = script.files[command.file],
+                      .batch_options = script.batch_options,
+                      .environment = command.environment};
+  const auto program = std::ranges::find_if(
+      command.words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
+  const auto first = program == command.words.end() ? command.words.begin() : program;
+  made.launchers.assign(command.words.begin(), first);
+  made.launchers.insert(made.launchers.end(), command.launchers.begin(), command.launchers.end());
+  for (auto at = first; at != command.words.end(); ++at) {
+    ShellWord word = *at;
+    if (word.file != command.file || word.line == 0) word.line = command.line;
+    const ShellWord* before = made.words.empty() ? nullptr : &made.words.back();
+    if (before != nullptr && holds_arguments(word, before)) {
+      report.not_read.push_back(
+          {printable(word.text), "", made.file, word.line, Matters::kMaybe,
+           fmt::format("the script does not set it; what arguments it holds is not known; {}",
+                       remedy(word.open))});
+      continue;
+    }
+    made.words.push_back(std::move(word));
+  }
+  return made;
+}
+
+}  // namespace
+
+StartedCommand started_command(std::span<const SourceFile> files, const Given& given,
+                               const StartedProgram& program, Draft& draft) {
+  const Scripts scripts(files, given, program);
+  std::map<std::string, std::size_t> ways;
+  ShellScript script = scripts.read();
+  if (scripts.jobs(script).empty()) {
+    ways = way_to_a_job(scripts, script);
+    if (ways.empty()) fail_without_job(script, program);
+    script = scripts.read(ways);
+  }
+  const std::vector<const ShellCommand*> jobs = scripts.jobs(script);
+  const ShellCommand& taken = picked(jobs, script, given, program, draft);
+  const auto number = static_cast<std::size_t>(std::ranges::find(jobs, &taken) - jobs.begin());
+  OpenConditions open(scripts, taken, number, draft.report);
+  for (const auto& [place, choice] : script.choices) {
+    open.add(place, choice, script.files[choice.file], ways);
+  }
+  for (const MissingScript& one : script.missing) {
+    draft.report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
+                                     Matters::kMaybe, "it is not among the files: give it, too"});
+  }
+  return parted(script, taken, draft.report);
+}
+
+}  // namespace stepwright

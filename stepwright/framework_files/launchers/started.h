@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// The programs of a framework among all that scripts start.
+struct StartedProgram {
+  std::string_view framework;  ///< As people call it: "Megatron-LM".
+  std::string_view arguments;  ///< Some that it takes: "--tensor-model-parallel-size, ...".
+  std::function<bool(std::span<const ShellWord>)> starts;  ///< Whether a command starts one.
+  /// Whether `NAME=VALUE` of `Given::settings` names an argument of it, and no variable.
+  std::function<bool(const std::string&)> has_argument;
+};
+
+/// The command that starts a job, and what it sees.
+struct StartedCommand {
+  std::string file;                  ///< In which it stands.
+  std::vector<ShellWord> launchers;  ///< Words in front of the program, the outermost last.
+  std::vector<ShellWord> words;      ///< The program and its arguments; lines are of `file`.
+  std::vector<ShellWord> batch_options;
+  std::map<std::string, ShellWord> environment;
+};
+
+/// Reads shell scripts, of which the first is the one that is started and the others those that it
+/// goes on with; `Given::settings` stand in the place of its variables, `Given::command` picks one
+/// of several commands. Conditions that are open and change the command are listed as not read,
+/// with what hangs on them, as are files that it goes on with and that were not given. Fails with
+/// `kInput` where no command or, without `Given::command`, several different ones start a job, and
+/// on a setting that no script mentions.
+StartedCommand started_command(std::span<const SourceFile> files, const Given& given,
+                               const StartedProgram& program, Draft& draft);
+
+}  // namespace stepwright

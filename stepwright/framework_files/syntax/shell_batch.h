@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// The words of the `#SBATCH` lines of a script.
+std::vector<ShellWord> batch_options(std::string_view text, std::uint32_t file);
+
+/// The variables that Slurm sets in a job with these options
+/// (https://slurm.schedmd.com/sbatch.html, "output environment variables"), as far as the options
+/// say them.
+std::map<std::string, std::string> slurm_variables(std::span<const ShellWord> options);
+
+}  // namespace stepwright

@@ -1,0 +1,483 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <initializer_list>
+#include <utility>
+
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/syntax/shell_syntax.h"
+#include "stepwright/framework_files/syntax/shell_words.h"
+
+namespace stepwright {
+namespace {
+
+using NodeKind = ShellNode::Kind;
+constexpr int kDeepestCommands = 60;
+
+/// Commands of a script, by the grammar of POSIX shells and bash.
+class ShellParser {
+ public:
+  ShellParser(std::string_view text, const std::string& name, std::uint32_t line)
+      : in_(text, name, line) {}
+
+  ShellNode program() {
+    ShellNode all = list({});
+    if (!in_.at_end()) unexpected();
+    return all;
+  }
+
+ private:
+  using Ends = std::initializer_list<std::string_view>;
+
+  /// Counts how deep commands are nested while one is read.
+  class Level {
+   public:
+    explicit Level(ShellParser& parser) : parser_(parser) {
+      if (++parser.depth_ > kDeepestCommands) {
+        parser.in_.fail(parser.in_.line(),
+                        fmt::format("commands are nested more than {} deep", kDeepestCommands));
+      }
+    }
+    ~Level() { --parser_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    ShellParser& parser_;
+  };
+
+  [[noreturn]] void unexpected() {
+    std::string_view word = in_.peek();
+    if (word.empty()) word = in_.text().substr(in_.at(), 1);
+    in_.fail(in_.line(), in_.at_end()
+                             ? std::string("the file ends in the middle of a command")
+                             : fmt::format("'{}' stands where no shell takes it", printable(word)));
+  }
+
+  [[nodiscard]] ShellNode node(NodeKind kind) const {
+    ShellNode made;
+    made.kind = kind;
+    made.line = in_.line();
+    return made;
+  }
+
+  void expect(std::string_view word) {
+    in_.skip_lines();
+    if (in_.peek() != word) unexpected();
+    in_.skip(word.size());
+  }
+
+  [[nodiscard]] std::string source_since(std::size_t begin) const {
+    std::string source(in_.text().substr(begin, in_.at() - begin));
+    const std::size_t last = source.find_last_not_of(" \t\r\n;");
+    source.resize(last == std::string::npos ? 0 : last + 1);
+    return as_written(source);
+  }
+
+  /// Commands up to one of some words of the shell, to `)` or `;;`, none of which is taken.
+  ShellNode list(Ends ends) {
+    const Level level(*this);
+    ShellNode all = node(NodeKind::kList);
+    while (true) {
+      in_.skip_lines();
+      if (in_.at_end() || in_.here() == ')' || in_.starts(";;") || in_.starts(";&")) break;
+      if (std::ranges::find(ends, in_.peek()) != ends.end()) break;
+      all.children.push_back(and_or());
+      in_.skip_blanks();
+      if (in_.starts(";;") || in_.starts(";&")) break;
+      if (in_.here() == ';' || in_.here() == '&') in_.next();
+    }
+    return all;
+  }
+
+  ShellNode and_or() {
+    const std::size_t begin = in_.at();
+    ShellNode left = pipeline();
+    while (true) {
+      in_.skip_blanks();
+      const bool both = in_.starts("&&");
+      if (!both && !in_.starts("||")) return left;
+      ShellNode joint = node(both ? NodeKind::kAnd : NodeKind::kOr);
+      joint.line = left.line;
+      joint.source = source_since(begin);
+      in_.skip(2);
+      in_.skip_lines();
+      joint.children.push_back(std::move(left));
+      joint.children.push_back(pipeline());
+      left = std::move(joint);
+    }
+  }
+
+  ShellNode pipeline() {
+    in_.skip_blanks();
+    if (in_.peek() == "!") {
+      const Level level(*this);
+      in_.next();
+      ShellNode turned = node(NodeKind::kNot);
+      turned.children.push_back(pipeline());
+      return turned;
+    }
+    if (in_.peek() == "time") {
+      in_.skip(4);
+      in_.skip_blanks();
+      if (in_.peek() == "-p") in_.skip(2);
+      in_.skip_blanks();
+    }
+    ShellNode first = command();
+    in_.skip_blanks();
+    if (in_.here() != '|' || in_.here(1) == '|') return first;
+    ShellNode pipe = node(NodeKind::kPipe);
+    pipe.children.push_back(std::move(first));
+    while (in_.here() == '|' && in_.here(1) != '|') {
+      in_.skip(in_.here(1) == '&' ? 2 : 1);
+      in_.skip_lines();
+      pipe.children.push_back(command());
+      in_.skip_blanks();
+    }
+    return pipe;
+  }
+
+  ShellNode command() {
+    const Level level(*this);
+    const std::string_view word = in_.peek();
+    if (in_.starts("((")) return arithmetic();
+    if (in_.here() == '(') return redirected(subshell());
+    if (word == "{") return redirected(group());
+    if (word == "if") return redirected(condition());
+    if (word == "while" || word == "until") return redirected(loop(word == "until"));
+    if (word == "for" || word == "select") return redirected(for_each());
+    if (word == "case") return redirected(choice());
+    if (word == "[[") return redirected(test());
+    if (word == "function") {
+      in_.skip(word.size());
+      in_.skip_blanks();
+      ShellNode made = node(NodeKind::kFunction);
+      made.texts.emplace_back(in_.peek());
+      in_.skip(in_.peek().size());
+      in_.skip_blanks();
+      if (in_.starts("()")) in_.skip(2);
+      return with_body(std::move(made));
+    }
+    return simple();
+  }
+
+  ShellNode with_body(ShellNode made) {
+    in_.skip_lines();
+    made.children.push_back(command());
+    return made;
+  }
+
+  /// Takes redirections behind a command, of which none counts but a heredoc.
+  ShellNode redirected(ShellNode made) {
+    in_.skip_blanks();
+    while (redirection(made)) in_.skip_blanks();
+    return made;
+  }
+
+  /// Takes one redirection, if one stands here.
+  bool redirection(ShellNode& made) {
+    std::size_t digits = 0;
+    while (std::isdigit(static_cast<unsigned char>(in_.here(digits))) != 0) ++digits;
+    const char first = in_.here(digits);
+    const bool both = digits == 0 && first == '&' && in_.here(1) == '>';
+    if (first != '<' && first != '>' && !both) return false;
+    if (!both && in_.here(digits + 1) == '(') return false;
+    in_.skip(digits + (both ? 1 : 0));
+    if (in_.starts("<<<")) {
+      in_.skip(3);
+      in_.skip_blanks();
+      made.input = in_.word();
+      return true;
+    }
+    if (in_.starts("<<")) {
+      in_.skip(2);
+      made.input = in_.heredoc();
+      return true;
+    }
+    const bool out = in_.next() == '>' && digits == 0 && !both;
+    while (in_.here() == '>' || in_.here() == '&' || in_.here() == '|') in_.next();
+    in_.skip_blanks();
+    ShellTerm target = in_.word();
+    if (out) made.output = std::move(target);
+    return true;
+  }
+
+  ShellNode arithmetic() {
+    ShellNode made = node(NodeKind::kArithmetic);
+    in_.skip(2);
+    made.texts.push_back(in_.bracketed('(', ')'));
+    if (in_.here() != ')') unexpected();
+    in_.next();
+    made.source = "((" + as_written(made.texts.front()) + "))";
+    return made;
+  }
+
+  ShellNode subshell() {
+    ShellNode made = node(NodeKind::kSubshell);
+    in_.next();
+    made.children.push_back(list({}));
+    if (in_.here() != ')') unexpected();
+    in_.next();
+    return made;
+  }
+
+  ShellNode group() {
+    in_.next();
+    ShellNode made = list({"}"});
+    expect("}");
+    return made;
+  }
+
+  /// What stands between `if` or `elif` and the end of the condition.
+  ShellNode condition() {
+    const Level level(*this);
+    ShellNode made = node(NodeKind::kIf);
+    in_.skip(in_.peek().size());
+    in_.skip_lines();
+    const std::size_t begin = in_.at();
+    made.children.push_back(list({"then"}));
+    made.source = source_since(begin);
+    expect("then");
+    made.children.push_back(list({"elif", "else", "fi"}));
+    in_.skip_lines();
+    if (in_.peek() == "elif") {
+      made.children.push_back(condition());
+      return made;
+    }
+    if (in_.peek() == "else") {
+      in_.skip(4);
+      made.children.push_back(list({"fi"}));
+    }
+    expect("fi");
+    return made;
+  }
+
+  ShellNode loop(bool until) {
+    ShellNode made = node(NodeKind::kWhile);
+    in_.skip(5);
+    in_.skip_lines();
+    const std::size_t begin = in_.at();
+    ShellNode head = list({"do"});
+    made.source = source_since(begin);
+    if (until) {
+      ShellNode turned = node(NodeKind::kNot);
+      turned.children.push_back(std::move(head));
+      head = std::move(turned);
+    }
+    made.children.push_back(std::move(head));
+    made.children.push_back(body());
+    return made;
+  }
+
+  ShellNode body() {
+    expect("do");
+    ShellNode made = list({"done"});
+    expect("done");
+    return made;
+  }
+
+  ShellNode for_each() {
+    ShellNode made = node(NodeKind::kFor);
+    in_.skip(in_.peek().size());
+    in_.skip_blanks();
+    if (in_.starts("((")) return count(std::move(made));
+    made.words.push_back(in_.word());
+    if (!is_shell_name(made.words.front().plain())) unexpected();
+    in_.skip_lines();
+    if (in_.peek() == "in") {
+      in_.skip(2);
+      rest_of_line(made);
+    } else {
+      made.words.push_back(parse_word("\"$@\"", "", made.line));
+    }
+    in_.skip_blanks();
+    if (in_.here() == ';') in_.next();
+    made.children.push_back(body());
+    return made;
+  }
+
+  void rest_of_line(ShellNode& made) {
+    for (in_.skip_blanks(); !in_.at_end() && !in_.at_one_of("\n;&|)"); in_.skip_blanks()) {
+      const std::size_t before = in_.at();
+      made.words.push_back(in_.word());
+      if (in_.at() == before) unexpected();
+    }
+  }
+
+  ShellNode count(ShellNode made) {
+    made.kind = NodeKind::kCount;
+    in_.skip(2);
+    const std::string inner = in_.bracketed('(', ')');
+    if (in_.here() != ')') unexpected();
+    in_.next();
+    std::size_t begin = 0;
+    while (made.texts.size() < 3 && begin <= inner.size()) {
+      const std::size_t end = std::min(inner.find(';', begin), inner.size());
+      made.texts.push_back(inner.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    made.texts.resize(3);
+    in_.skip_blanks();
+    if (in_.here() == ';') in_.next();
+    made.children.push_back(body());
+    return made;
+  }
+
+  ShellNode choice() {
+    ShellNode made = node(NodeKind::kCase);
+    const std::size_t begin = in_.at();
+    in_.skip(4);
+    in_.skip_blanks();
+    made.words.push_back(in_.word());
+    made.source = source_since(begin);
+    expect("in");
+    for (in_.skip_lines(); in_.peek() != "esac"; in_.skip_lines()) branch(made);
+    expect("esac");
+    return made;
+  }
+
+  void branch(ShellNode& made) {
+    if (in_.here() == '(') in_.next();
+    std::vector<ShellTerm> patterns;
+    while (true) {
+      in_.skip_blanks();
+      const std::size_t before = in_.at();
+      patterns.push_back(in_.word());
+      if (in_.at() == before) unexpected();
+      in_.skip_blanks();
+      if (in_.here() == ')') break;
+      if (in_.here() != '|') unexpected();
+      in_.next();
+    }
+    in_.next();
+    made.patterns.push_back(std::move(patterns));
+    made.children.push_back(list({"esac"}));
+    if (in_.starts(";;") || in_.starts(";&")) in_.skip(in_.starts(";;&") ? 3 : 2);
+  }
+
+  /// `[[ ... ]]`, whose brackets and signs become words of their own.
+  ShellNode test() {
+    ShellNode made = node(NodeKind::kTest);
+    const std::size_t begin = in_.at();
+    in_.skip(2);
+    for (in_.skip_lines(); in_.peek() != "]]"; in_.skip_lines()) {
+      if (in_.at_end()) in_.fail(made.line, "'[[' never closes");
+      if (made.words.size() > 1 && made.words.back().plain() == "=~") {
+        made.words.push_back(expression());
+        continue;
+      }
+      static constexpr std::array<std::string_view, 6> kTestSigns = {"&&", "||", "(",
+                                                                     ")",  "<",  ">"};
+      const auto* sign =
+          std::ranges::find_if(kTestSigns, [&](std::string_view one) { return in_.starts(one); });
+      if (sign != kTestSigns.end()) {
+        made.words.push_back({{{ShellPiece::Kind::kText, false, std::string(*sign)}}, in_.line()});
+        in_.skip(sign->size());
+        continue;
+      }
+      const std::size_t before = in_.at();
+      made.words.push_back(in_.word());
+      if (in_.at() == before) unexpected();
+    }
+    in_.skip(2);
+    made.source = source_since(begin);
+    return made;
+  }
+
+  /// A regular expression, which may hold any sign but blanks.
+  ShellTerm expression() {
+    ShellTerm term{.line = in_.line()};
+    while (!in_.at_end() && !in_.at_one_of(" \t\n")) {
+      ShellTerm part = in_.word();
+      for (ShellPiece& piece : part.pieces) term.pieces.push_back(std::move(piece));
+      if (!in_.at_end() && in_.at_one_of("()|&;<>")) {
+        term.pieces.push_back({ShellPiece::Kind::kText, false, std::string(1, in_.next())});
+      }
+    }
+    return term;
+  }
+
+  static bool declares(std::string_view word) {
+    static constexpr std::array<std::string_view, 5> kWords = {"export", "declare", "local",
+                                                               "readonly", "typeset"};
+    return std::ranges::find(kWords, word) != kWords.end();
+  }
+
+  ShellNode simple() {
+    ShellNode made = node(NodeKind::kSimple);
+    while (true) {
+      in_.skip_blanks();
+      if (redirection(made)) continue;
+      const bool process = in_.starts("<(") || in_.starts(">(");
+      if (in_.at_end() || (ShellWords::ends_word(in_.here()) && !process)) break;
+      const bool first = made.words.empty();
+      if ((first || declares(made.words.front().plain())) && assignment(made)) continue;
+      made.words.push_back(in_.word());
+      in_.skip_blanks();
+      if (first && made.words.size() == 1 && in_.here() == '(') {
+        in_.next();
+        in_.skip_blanks();
+        if (in_.here() != ')' || made.words.front().plain().empty()) unexpected();
+        in_.next();
+        ShellNode function = node(NodeKind::kFunction);
+        function.texts.emplace_back(made.words.front().plain());
+        return with_body(std::move(function));
+      }
+    }
+    if (made.words.empty() && made.assignments.empty() && !made.input && !made.output) {
+      unexpected();
+    }
+    return made;
+  }
+
+  /// Takes an assignment, if one stands here.
+  bool assignment(ShellNode& made) {
+    std::size_t end = 0;
+    while (is_shell_name_char(in_.here(end))) ++end;
+    ShellAssignment one{.line = in_.line()};
+    one.name = in_.text().substr(in_.at(), end);
+    if (!is_shell_name(one.name)) return false;
+    if (in_.here(end) == '[') {
+      const std::size_t close = in_.text().find(']', in_.at() + end);
+      if (close == std::string_view::npos) return false;
+      one.index = in_.text().substr(in_.at() + end + 1, close - in_.at() - end - 1);
+      end = close - in_.at() + 1;
+    }
+    one.append = in_.here(end) == '+' && in_.here(end + 1) == '=';
+    end += one.append ? 1 : 0;
+    if (in_.here(end) != '=') return false;
+    in_.skip(end + 1);
+    one.array = in_.here() == '(';
+    if (one.array) {
+      elements(one);
+    } else {
+      one.values.push_back(in_.word());
+    }
+    made.assignments.push_back(std::move(one));
+    return true;
+  }
+
+  void elements(ShellAssignment& one) {
+    in_.next();
+    for (in_.skip_lines(); in_.here() != ')'; in_.skip_lines()) {
+      if (in_.at_end()) in_.fail(one.line, "'(' never closes");
+      const std::size_t before = in_.at();
+      one.values.push_back(in_.word());
+      if (in_.at() == before) unexpected();
+    }
+    in_.next();
+  }
+
+  ShellWords in_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+ShellNode parse_shell(std::string_view text, const std::string& name, std::uint32_t first_line) {
+  return ShellParser(text, name, first_line).program();
+}
+
+}  // namespace stepwright
