@@ -11,7 +11,7 @@
 namespace stepwright {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMostChangesNamed = 8;
 
 /// What follows each argument of a command.
 std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
@@ -62,8 +62,8 @@ std::vector<CommandChange> changes(const ShellCommand& before, const ShellComman
 std::string changes_text(const std::vector<CommandChange>& changes) {
   std::vector<std::string> texts;
   for (const CommandChange& change : changes) {
-    if (texts.size() == kMostNamed) {
-      texts.push_back(fmt::format("and {} more", changes.size() - kMostNamed));
+    if (texts.size() == kMostChangesNamed) {
+      texts.push_back(fmt::format("and {} more", changes.size() - kMostChangesNamed));
       break;
     }
     texts.push_back(change_text(change));

@@ -136,8 +136,8 @@ std::string remedy(const std::vector<std::string>& open) {
                        how.empty() ? "" : ", ", how);
     if (why.size() > 1000) break;
   }
-  fail_input(fmt::format("{}: no command has arguments of {} ({}){}",
-                         script.files.front(), program.framework, program.arguments, why));
+  fail_input(fmt::format("{}: no command has arguments of {} ({}){}", script.files.front(),
+                         program.framework, program.arguments, why));
 }
 
 /// The way to decide the one open condition without which nothing is started.

@@ -224,10 +224,11 @@ ShellStatus ShellReader::choice(const ShellNode& node) {
     open.ways.push_back(fmt::format("{})", fmt::join(patterns, "|")));
   }
   if (!known) {
-    open.ways.emplace_back("no pattern");
     open.taken = taken;
     const bool ends = taken < node.patterns.size() && ends_script(node.children[taken]);
     if (ends) open.taken = node.patterns.size();
+    const bool always = std::ranges::find(open.ways, "*)") != open.ways.end();
+    if (!always || ends) open.ways.emplace_back("no pattern");
     taken = way(node, std::move(open));
   }
   return taken < node.patterns.size() ? run(node.children[taken]) : ShellStatus{};
