@@ -48,9 +48,10 @@ std::map<std::string, std::string> variables_given(std::span<const SourceFile> f
     if (variable && equals != std::string::npos) {
       variables[name] = setting.substr(equals + 1);
     } else if (!program.has_argument(setting)) {
-      fail_input(fmt::format("--set: '{}' is no NAME=VALUE of a variable that {} has, nor of an "
-                             "argument of {}",
-                             printable(setting), files.front().name, program.framework));
+      fail_input(
+          fmt::format("--set: '{}' is no NAME=VALUE of a variable that {} has, nor of an "
+                      "argument of {}",
+                      printable(setting), files.front().name, program.framework));
     }
   }
   if (!given.nodes) return variables;
