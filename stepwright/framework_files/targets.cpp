@@ -18,8 +18,8 @@ constexpr LaunchTarget kTargets[] = {
      .about = "Arguments of Megatron-LM in a script for torchrun",
      .checked = "megatron-core 0.16.1 (configuration classes, rank generator); arguments as of "
                 "core 0.4 to 0.20",
-     .assumes = "pretrain_gpt.py with Transformer Engine, and mock data without a tokenizer until "
-                "DATA_ARGS says otherwise",
+     .assumes = "pretrain_gpt.py with Transformer Engine, and a few steps on mock data without a "
+                "tokenizer until TRAIN_ARGS and DATA_ARGS say otherwise",
      .sets_environment = true,
      .write = write_megatron,
      .read = read_megatron,
@@ -55,7 +55,8 @@ constexpr LaunchTarget kTargets[] = {
      .checked = "fields of the model as those of megatron-core 0.16.1; the recipe's form by source "
                 "only",
      .assumes =
-         "that the training code brings data, tokenizer and the schedule of the learning rate",
+         "a few steps on mock data without a tokenizer; train, optimizer, scheduler, dataset and "
+         "tokenizer are then yours",
      .write = write_nemo,
      .read = read_nemo,
      .recognises = is_nemo},

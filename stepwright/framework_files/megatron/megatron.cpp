@@ -46,13 +46,15 @@ std::string write_megatron(const PlannedJob& planned, const std::vector<std::str
   fields.set("tokenizer_type", "NullTokenizer").set("vocab_size", planned.job.model.vocabulary - 1);
   std::string text = script_head(planned, header, shell_lines(needed_settings(planned)));
   text +=
-      "MEGATRON=${MEGATRON:-.}  # where Megatron-LM is\nDATA_ARGS=${DATA_ARGS:---mock-data}\n\n";
+      "MEGATRON=${MEGATRON:-.}  # where Megatron-LM is\nDATA_ARGS=${DATA_ARGS:---mock-data}\n"
+      "TRAIN_ARGS=${TRAIN_ARGS:---train-iters 100 --lr 3e-4 --min-lr 3e-5 --lr-decay-style cosine "
+      "--lr-warmup-iters 10 --weight-decay 0.1 --clip-grad 1.0 --log-interval 1}\n\n";
   text += torchrun_lines();
   text += "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
   for (const std::string& flag : flag_texts(fields, planned.job.framework.version)) {
     text += fmt::format("  {} \\\n", flag);
   }
-  return text + "  $DATA_ARGS \"$@\"\n";
+  return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
 void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft) {

@@ -39,7 +39,6 @@ constexpr BridgeField kBridgeFields[] = {
     {"use_precision_aware_optimizer", "optimizer", "use_precision_aware_optimizer"},
     {"exp_avg_dtype", "optimizer", "exp_avg_dtype"},
     {"exp_avg_sq_dtype", "optimizer", "exp_avg_sq_dtype"},
-    {"tokenizer_type", "tokenizer", "tokenizer_type"},
     {"ckpt_format", "checkpoint", "ckpt_format"},
     {"use_tp_pp_dp_mapping", "dist", "use_tp_pp_dp_mapping"},
     {"tp_comm_overlap", "comm_overlap", "tp_comm_overlap"},
@@ -54,10 +53,39 @@ constexpr BridgeSection kBridgeSections[] = {{"model", "GPTModelProvider"},
                                              {"train", "TrainingConfig"},
                                              {"ddp", "DistributedDataParallelConfig"},
                                              {"optimizer", "OptimizerConfig"},
+                                             {"scheduler", "SchedulerConfig"},
+                                             {"dataset", "GPTDatasetConfig"},
+                                             {"logger", "LoggerConfig"},
                                              {"tokenizer", "TokenizerConfig"},
                                              {"checkpoint", "CheckpointConfig"},
                                              {"dist", "DistributedInitConfig"},
                                              {"comm_overlap", "CommOverlapConfig"}};
+
+/// What a recipe needs to start that no plan says: a few steps on mock data (`blend=None`) that
+/// learn something. NVIDIA-NeMo/Megatron-Bridge
+/// src/megatron/bridge/recipes/gpt/h100/vanilla_gpt.py.
+struct BridgeStart {
+  std::string_view section;
+  std::string_view line;
+};
+constexpr BridgeStart kBridgeStart[] = {{"train", "train_iters=100"},
+                                        {"optimizer", "lr=3e-4"},
+                                        {"optimizer", "min_lr=3e-5"},
+                                        {"optimizer", "weight_decay=0.1"},
+                                        {"optimizer", "clip_grad=1.0"},
+                                        {"scheduler", "lr_decay_style=\"cosine\""},
+                                        {"scheduler", "lr_warmup_iters=10"},
+                                        {"dataset", "random_seed=1234"},
+                                        {"dataset", "blend=None"},
+                                        {"dataset", "blend_per_split=None"},
+                                        {"dataset", "split=\"9999,8,2\""},
+                                        {"dataset", "dataloader_type=\"single\""},
+                                        {"dataset", "reset_position_ids=False"},
+                                        {"dataset", "reset_attention_mask=False"},
+                                        {"dataset", "eod_mask_loss=False"},
+                                        {"logger", "log_interval=1"},
+                                        {"tokenizer", "tokenizer_type=\"NullTokenizer\""},
+                                        {"checkpoint", "save=None"}};
 constexpr std::array<std::string_view, 3> kOnlyOfFlags = {"group_query_attention", "precision",
                                                           "activation"};
 
@@ -119,6 +147,20 @@ std::string section_lines(const Tree& fields, std::string_view section) {
   return section == "model" ? text + activation_lines(fields) : text;
 }
 
+/// The lines of a section that start it.
+std::string start_lines(std::string_view section, const Job& job) {
+  std::string text;
+  for (const BridgeStart& start : kBridgeStart) {
+    if (start.section == section) text += fmt::format("            {},\n", start.line);
+  }
+  if (section == "dataset") text += fmt::format("            seq_length={},\n", job.length);
+  // It counts a token for the end of a document on top.
+  if (section == "tokenizer") {
+    text += fmt::format("            vocab_size={},\n", job.model.vocabulary - 1);
+  }
+  return text;
+}
+
 /// The activation of `activation_func` and `gated_linear_unit`.
 void set_activation(const Fields& model, Tree& fields) {
   const auto function = model.find("activation_func");
@@ -167,7 +209,7 @@ std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>
   std::string body;
   std::string types = "ConfigContainer";
   for (const auto& [name, type] : kBridgeSections) {
-    const std::string lines = section_lines(fields, name);
+    const std::string lines = section_lines(fields, name) + start_lines(name, planned.job);
     if (lines.empty()) continue;
     const bool latent = name == "model" && planned.job.model.latent;
     body += fmt::format("        {}={}(\n{}        ),\n", name, latent ? "MLAModelProvider" : type,
