@@ -53,7 +53,7 @@ class Sorter {
       if (value.is_null()) continue;
       if (fields_.asked(path)) {
         take(path, value);
-      } else if (value.is_mapping() && find(path) == nullptr) {
+      } else if (value.is_mapping() && (find(path) == nullptr || asked_below(value, path))) {
         walk(value, path + ".");
       } else {
         leave(path, value);
@@ -64,6 +64,13 @@ class Sorter {
  private:
   [[nodiscard]] const KnownSetting* find(std::string_view name) const {
     return known_setting(known_, name);
+  }
+
+  /// Whether a value right below a mapping was asked for.
+  [[nodiscard]] bool asked_below(Node mapping, const std::string& path) const {
+    return std::ranges::any_of(mapping.members(), [&](const auto& member) {
+      return fields_.asked(fmt::format("{}.{}", path, member.first));
+    });
   }
 
   void take(const std::string& path, Node value) {

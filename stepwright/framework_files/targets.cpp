@@ -1,4 +1,5 @@
 #include "stepwright/framework_files/fsdp/fsdp.h"
+#include "stepwright/framework_files/gpt_neox/gpt_neox.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
@@ -6,6 +7,10 @@
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/megatron.h"
 #include "stepwright/framework_files/megatron/nemo.h"
+#include "stepwright/framework_files/nanotron/nanotron.h"
+#include "stepwright/framework_files/primus/primus.h"
+#include "stepwright/framework_files/rl/nemo_rl.h"
+#include "stepwright/framework_files/rl/verl.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 
@@ -24,6 +29,13 @@ constexpr LaunchTarget kTargets[] = {
      .write = write_megatron,
      .read = read_megatron,
      .recognises = is_megatron},
+    {.word = "gpt-neox",
+     .framework = "megatron-deepspeed",
+     .about = "Configuration of GPT-NeoX",
+     .checked = "EleutherAI/gpt-neox of 2025, by source only",
+     .assumes = "",
+     .read = read_gpt_neox,
+     .recognises = is_gpt_neox},
     {.word = "deepspeed",
      .framework = "deepspeed",
      .about = "Configuration of DeepSpeed",
@@ -84,6 +96,34 @@ constexpr LaunchTarget kTargets[] = {
      .assumes = "",
      .read = read_huggingface,
      .recognises = is_huggingface},
+    {.word = "primus",
+     .framework = "megatron-core",
+     .about = "Configuration of AMD's Primus",
+     .checked = "AMD-AGI/Primus of 2026, by source only",
+     .assumes = "",
+     .read = read_primus,
+     .recognises = is_primus},
+    {.word = "nemo-rl",
+     .framework = "megatron-core",
+     .about = "Configuration of NeMo-RL",
+     .checked = "NVIDIA-NeMo/RL of 2026, by source only",
+     .assumes = "",
+     .read = read_nemo_rl,
+     .recognises = is_nemo_rl},
+    {.word = "verl",
+     .framework = "fsdp",
+     .about = "Configuration of verl, or a script that starts it",
+     .checked = "volcengine/verl of 2026, by source only",
+     .assumes = "",
+     .read = read_verl,
+     .recognises = is_verl},
+    {.word = "nanotron",
+     .framework = "nanotron",
+     .about = "Configuration of nanotron",
+     .checked = "huggingface/nanotron@19f88fbe, by source only",
+     .assumes = "",
+     .read = read_nanotron,
+     .recognises = is_nanotron},
     {.word = "torchrun",
      .framework = "",
      .about = "A script that starts a command as all ranks, with torchrun",

@@ -21,4 +21,7 @@ struct TitanFile {
 /// `Given::function` is taken.
 TitanFile read_titan_file(const SourceFile& file, const Given& given);
 
+/// Reads such a configuration.
+void read_titan_config(const TitanFile& file, const Given& given, Draft& draft);
+
 }  // namespace stepwright

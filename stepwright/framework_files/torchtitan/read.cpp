@@ -284,13 +284,11 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
 
 }  // namespace
 
-void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (files.size() != 1) fail_input("torchtitan: one file is read at a time");
-  const TitanFile file = read_titan_file(files.front(), given);
+void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) {
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
   const Fields parallelism = root.section("parallelism");
-  read_model_name(root, file, draft, given);
+  if (!draft.model) read_model_name(root, file, draft, given);
   read_titan_degrees(parallelism, draft, given, file);
   const Architecture* model = model_of(draft, given);
   read_titan_schedule(parallelism, model == nullptr ? 0 : model->layers, draft);
@@ -300,8 +298,13 @@ void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draf
   read_titan_recompute(root, file, draft);
   read_titan_precision(root, draft);
   read_titan_overlap(root, parallelism, draft);
-  list_settings(root, files.front().name, kTitanSettings, draft.report);
+  list_settings(root, file.document.name(), kTitanSettings, draft.report);
   list_python_unread(file.python, file.document, kTitanSettings, draft.report);
+}
+
+void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("torchtitan: one file is read at a time");
+  read_titan_config(read_titan_file(files.front(), given), given, draft);
 }
 
 bool is_torchtitan(const SourceFile& file) {

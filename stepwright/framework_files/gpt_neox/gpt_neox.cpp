@@ -1,0 +1,194 @@
+#include "stepwright/framework_files/gpt_neox/gpt_neox.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/gpt_neox/settings.h"
+#include "stepwright/framework_files/syntax/references.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// Tokens of the vocabularies that tokenizers of GPT-NeoX bring: megatron/tokenizer.
+struct Vocabulary {
+  std::string_view tokenizer;
+  std::int64_t tokens;
+};
+constexpr Vocabulary kVocabularies[] = {{"GPT2BPETokenizer", 50257}, {"HFTokenizer", 50277}};
+
+/// One mapping of all files, its keys with underscores.
+Tree with_underscores(std::span<const SourceFile> files) {
+  Tree all = Tree::mapping();
+  for (const SourceFile& file : files) {
+    // Comments and commas at the end make it YAML, also where it begins with a brace.
+    const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
+    const bool brace = first < file.text.size() && file.text[first] == '{';
+    const Document document =
+        Document::parse(brace ? fmt::format("--- {}", file.text) : file.text, file.name);
+    for (const auto& [key, value] : document.root().members()) {
+      std::string name = key;
+      std::ranges::replace(name, '-', '_');
+      if (all.find(name) != nullptr) value.fail("is said twice");
+      all.set(name, placed_tree(value));
+    }
+  }
+  return all;
+}
+
+/// The tokens of the vocabulary as they are padded; nothing where no one says them.
+std::optional<std::int64_t> vocabulary_of(const Fields& fields, std::int64_t tensor) {
+  if (const auto padded = fields.size("padded_vocab_size")) return padded;
+  std::optional<std::int64_t> tokens = fields.size("vocab_size");
+  const auto* known = std::ranges::find(
+      kVocabularies, fields.word("tokenizer_type", "GPT2BPETokenizer"), &Vocabulary::tokenizer);
+  if (!tokens && known != std::end(kVocabularies)) tokens = known->tokens;
+  if (!tokens) return std::nullopt;
+  const std::int64_t multiple = fields.integer("make_vocab_size_divisible_by", 128) * tensor;
+  return (*tokens + multiple - 1) / multiple * multiple;
+}
+
+void read_neox_mlp(const Fields& fields, Architecture& model) {
+  static constexpr Named<Activation> kActivations[] = {{Activation::kGeluTanh, "gelu"},
+                                                       {Activation::kSilu, "swiglu"},
+                                                       {Activation::kSilu, "silu"},
+                                                       {Activation::kRelu, "relu"},
+                                                       {Activation::kGelu, "geglu"}};
+  model.activation = fields.choice("activation", kActivations, Activation::kGeluTanh);
+  const std::string word = fields.word("activation", "gelu");
+  model.gated = word == "swiglu" || word == "geglu";
+  model.ffn = fields.integer("intermediate_size", 4 * model.hidden);
+  model.mlp_bias = fields.flag("use_bias_in_mlp", !model.gated);
+}
+
+void read_neox_sizes(const Fields& fields, Draft& draft) {
+  const auto layers = fields.find("num_layers");
+  const auto hidden = fields.size("hidden_size");
+  const auto heads = fields.size("num_attention_heads");
+  const auto vocabulary = vocabulary_of(fields, draft.plan.parallel.tensor);
+  if (!layers || !hidden || !heads || !vocabulary || fields.node().find("moe_num_experts")) return;
+  Architecture model;
+  model.name = "imported";
+  model.layers = layers->integer(1, kLargestLayers);
+  model.hidden = *hidden;
+  model.heads = *heads;
+  model.kv_heads = fields.integer("num_kv_heads", *heads);
+  model.head_dim = *hidden / *heads;
+  model.vocabulary = *vocabulary;
+  const bool rms = fields.word("norm", "layernorm") == "rmsnorm";
+  model.norm = rms ? Norm::kRms : Norm::kLayer;
+  model.norm_bias = !rms;
+  static constexpr Named<Position> kPositions[] = {{Position::kRope, "rotary"},
+                                                   {Position::kLearned, "learned"},
+                                                   {Position::kAlibi, "alibi"},
+                                                   {Position::kNone, "none"}};
+  model.position = fields.choice("pos_emb", kPositions, Position::kLearned);
+  model.positions = fields.integer("max_position_embeddings", 0);
+  model.rotary_fraction = fields.number("rotary_pct", 1);
+  model.rotary_base = fields.number("rotary_emb_base", 10000);
+  const bool bias = fields.flag("use_bias_in_attn_linear", true);
+  model.qkv_bias = model.attention_output_bias = bias;
+  model.tied = !fields.flag("no_weight_tying", false);
+  model.parallel_residual = fields.flag("gpt_j_residual", false);
+  model.dropout = fields.number("hidden_dropout", 0);
+  static_cast<void>(fields.has("attention_dropout"));
+  read_neox_mlp(fields, model);
+  check(model, fields.node().where());
+  draft.model = model;
+}
+
+void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
+                       const std::string& file) {
+  Parallel& degrees = draft.plan.parallel;
+  degrees.tensor = fields.integer("model_parallel_size", 1);
+  // 0: without DeepSpeed's pipeline.
+  degrees.pipeline = std::max<std::int64_t>(1, fields.integer("pipe_parallel_size", 0, 0));
+  degrees.context = fields.integer("context_parallel_size", 1);
+  degrees.expert = fields.integer("moe_expert_parallel_size", 1);
+  draft.nodes = fields.size("num_nodes");
+  draft.devices_of_node = fields.size("num_gpus");
+  settle_ranks(draft, given, file);
+  draft.plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);
+}
+
+void read_neox_states(const Fields& zero, Plan& plan) {
+  static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
+  const auto stage = zero.find("stage");
+  constexpr std::int64_t kUsualBucket = 500'000'000;
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kUsualBucket);
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kUsualBucket);
+  plan.sharding =
+      sharding_of(kStages[static_cast<std::size_t>(stage ? stage->integer(0, 3) : 0)]).value();
+}
+
+void read_neox_precision(const Fields& fields, Draft& draft) {
+  const auto on = [&](std::string_view key) {
+    const auto value = fields.node().find(key);
+    if (!value || value->is_null()) return false;
+    if (!value->is_mapping()) return fields.flag(key, false);
+    return fields.section(key).flag("enabled", false);
+  };
+  static constexpr Named<DType> kWords[] = {
+      {DType::kFp16, "fp16"}, {DType::kBf16, "bfloat16"}, {DType::kFp32, "fp32"}};
+  draft.precision = fields.choice("precision", kWords, DType::kFp32);
+  if (on("fp16")) draft.precision = DType::kFp16;
+  if (on("bf16")) draft.precision = DType::kBf16;
+  const bool wide = fields.flag("fp32_allreduce", false) ||
+                    fields.section("data_types").word("grad_accum_dtype", "") == "fp32";
+  draft.plan.accumulate = wide ? DType::kFp32 : draft.precision;
+}
+
+void read_neox_batch(const Fields& fields, Draft& draft) {
+  draft.length = fields.size("seq_length");
+  draft.sequences = fields.size("train_batch_size");
+  draft.micro_batches = fields.size("gradient_accumulation_steps");
+  if (!draft.micro_batches) draft.micro_batches = fields.size("gas");
+  const auto micro = fields.size("train_micro_batch_size_per_gpu");
+  draft.plan.micro_batch = micro.value_or(1);
+  draft.open_micro_batch = !micro;
+  if (!draft.micro_batches && (!micro || !draft.sequences)) draft.micro_batches = 1;
+}
+
+}  // namespace
+
+void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const std::string& file = files.front().name;
+  const Document document = with_settings(Document::from(with_underscores(files), file), given);
+  const Fields fields(document.root());
+  Plan& plan = draft.plan;
+  draft.framework_overlap = true;
+  read_neox_degrees(fields, draft, given, file);
+  read_neox_sizes(fields, draft);
+  const Fields zero = fields.section("zero_optimization");
+  read_neox_states(zero, plan);
+  if (fields.flag("checkpoint_activations", false)) {
+    plan.recompute.kind = RecomputeKind::kFull;
+    if (const std::int64_t each = fields.integer("checkpoint_num_layers", 1); each > 1) {
+      draft.notes.push_back(fmt::format(
+          "Recomputation is taken to keep the input of each layer; the file keeps one of {}.",
+          each));
+    }
+  }
+  read_neox_precision(fields, draft);
+  read_neox_batch(fields, draft);
+  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdam, "Adam"},
+                                                {Optimizer::kAdam, "adam"},
+                                                {Optimizer::kAdamW, "AdamW"},
+                                                {Optimizer::kSgd, "SGD"},
+                                                {Optimizer::kSgd, "sgd"}};
+  draft.optimizer = fields.section("optimizer").choice("type", kWords, Optimizer::kAdam);
+  list_settings(fields, file, kNeoxSettings, draft.report);
+}
+
+bool is_gpt_neox(const SourceFile& file) {
+  return holds(file, "pipe-parallel-size") || holds(file, "pipe_parallel_size") ||
+         holds(file, "model-parallel-size\"");
+}
+
+}  // namespace stepwright

@@ -1,0 +1,119 @@
+#include "stepwright/framework_files/nanotron/nanotron.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/nanotron/settings.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Named<DType> kNanotronTypes[] = {
+    {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
+constexpr Named<ScheduleKind> kEngines[] = {{ScheduleKind::kOneForwardOneBackward, "1f1b"},
+                                            {ScheduleKind::kGpipe, "afab"}};
+constexpr Named<bool> kTensorModes[] = {{true, "REDUCE_SCATTER"},
+                                        {true, "reduce_scatter"},
+                                        {false, "ALL_REDUCE"},
+                                        {false, "all_reduce"}};
+
+/// The sizes of a model like Llama or Qwen 2, whose keys are those of transformers.
+void read_nanotron_sizes(const Fields& model, Draft& draft, const std::string& file) {
+  const auto config = model.find("model_config");
+  if (!config || !config->is_mapping()) return;
+  const auto experts = config->find("moe_config");
+  const auto is = [&](std::string_view key) {
+    const auto flag = config->find(key);
+    return flag && !flag->is_null() && flag->boolean();
+  };
+  const bool qwen = is("is_qwen2_config");
+  if ((experts && !experts->is_null()) || (!qwen && !is("is_llama_config"))) return;
+  Tree sizes = config->tree();
+  sizes.set("model_type", qwen ? "qwen2" : "llama");
+  const auto window = config->find("sliding_window_size");
+  if (window && !window->is_null()) {
+    draft.report.not_read.push_back({"model.model_config.sliding_window_size", window->text(), file,
+                                     window->line(), Matters::kYes, "the window of attention"});
+  }
+  const Document document = Document::from(sizes, config->where());
+  Architecture read = read_config(document);
+  const auto bias = config->find("attention_bias");
+  if (bias && !bias->is_null()) read.qkv_bias = bias->boolean();
+  const std::int64_t multiple =
+      model.integer("make_vocab_size_divisible_by", 1) * draft.plan.parallel.tensor;
+  read.vocabulary = (read.vocabulary + multiple - 1) / multiple * multiple;
+  read.name = "imported";
+  draft.model = read;
+}
+
+/// The ranks of all axes: src/nanotron/parallel/context.py.
+void read_nanotron_degrees(const Fields& fields, Draft& draft, const Given& given,
+                           const std::string& file) {
+  Parallel& degrees = draft.plan.parallel;
+  degrees.tensor = fields.integer("tp", 1);
+  degrees.pipeline = fields.integer("pp", 1);
+  degrees.context = fields.integer("context_parallel_size", 1);
+  degrees.expert = fields.integer("expert_parallel_size", 1);
+  std::int64_t ranks = fields.integer("dp", 1);
+  for (const std::int64_t more :
+       {degrees.tensor, degrees.pipeline, degrees.context, degrees.expert}) {
+    if (__builtin_mul_overflow(ranks, more, &ranks)) fields.node().fail("more than 2^63 ranks");
+  }
+  draft.ranks = ranks;
+  settle_ranks(draft, given, file);
+}
+
+void read_nanotron_schedule(const Fields& fields, Plan& plan) {
+  if (plan.parallel.pipeline > 1) {
+    plan.schedule.kind = fields.choice("pp_engine", kEngines, ScheduleKind::kGpipe);
+  }
+  plan.sequence_parallel =
+      plan.parallel.tensor > 1 && fields.choice("tp_mode", kTensorModes, false);
+  const bool again = fields.flag("tp_recompute_allgather", true);
+  plan.tensor_input = again ? TensorInput::kRegather : TensorInput::kKeep;
+  if (fields.flag("recompute_layer", false)) plan.recompute.kind = RecomputeKind::kFull;
+}
+
+void read_nanotron_states(const Fields& optimizer, Draft& draft) {
+  static constexpr std::string_view kStages[] = {"NNN", "NNG"};
+  const auto stage = optimizer.find("zero_stage");
+  const auto index = static_cast<std::size_t>(stage ? stage->integer(0, 1) : 0);
+  draft.plan.sharding = sharding_of(kStages[index]).value();
+  const bool wide = optimizer.flag("accumulate_grad_in_fp32", true);
+  draft.plan.accumulate = wide ? DType::kFp32 : draft.precision;
+  static constexpr Named<Optimizer> kNames[] = {
+      {Optimizer::kAdamW, "adamW"}, {Optimizer::kAdamW, "adamw"}, {Optimizer::kSgd, "sgd"}};
+  draft.optimizer =
+      optimizer.section("optimizer_factory").choice("name", kNames, Optimizer::kAdamW);
+}
+
+}  // namespace
+
+void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("nanotron: one file is read at a time");
+  const SourceFile& file = files.front();
+  const Document document = with_settings(Document::parse(file.text, file.name), given);
+  const Fields root(document.root());
+  const Fields parallelism = root.section("parallelism");
+  const Fields tokens = root.section("tokens");
+  const Fields model = root.section("model");
+  draft.framework_overlap = true;
+  read_nanotron_degrees(parallelism, draft, given, file.name);
+  read_nanotron_sizes(model, draft, file.name);
+  read_nanotron_schedule(parallelism, draft.plan);
+  draft.precision = model.choice("dtype", kNanotronTypes, DType::kBf16);
+  read_nanotron_states(root.section("optimizer"), draft);
+  draft.plan.micro_batch = tokens.integer("micro_batch_size", 1);
+  draft.micro_batches = tokens.integer("batch_accumulation_per_replica", 1);
+  draft.length = tokens.size("sequence_length");
+  list_settings(root, file.name, kNanotronSettings, draft.report);
+}
+
+bool is_nanotron(const SourceFile& file) {
+  return holds(file, "batch_accumulation_per_replica") || holds(file, "tp_linear_async");
+}
+
+}  // namespace stepwright

@@ -1,0 +1,104 @@
+#include "stepwright/framework_files/primus/primus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/primus/settings.h"
+#include "stepwright/framework_files/syntax/references.h"
+#include "stepwright/framework_files/torchtitan/form.h"
+#include "stepwright/framework_files/torchtitan/torchtitan.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// What Primus assumes where Megatron-LM assumes otherwise or asks: trainer_base.yaml,
+/// pre_trainer.yaml.
+Tree primus_defaults() {
+  Tree usual = Tree::mapping();
+  usual.set("micro_batch_size", 2).set("global_batch_size", 16).set("seq_length", 1024);
+  return usual.set("precision", "bf16");
+}
+
+/// Flags that YAML files have as 0 and 1, and the types of numbers that are flags there.
+void read_flags_of_yaml(Tree& fields) {
+  for (const std::string_view flag : {"sequence_parallel", "overlap_grad_reduce"}) {
+    Tree* value = fields.find(flag);
+    if (value != nullptr && (value->text == "1" || value->text == "0")) {
+      value->text = value->text == "1" ? "true" : "false";
+    }
+  }
+  const Tree* half = fields.find("fp16");
+  const Tree* brain = fields.find("bf16");
+  const auto on = [](const Tree* flag) { return flag != nullptr && flag->text == "true"; };
+  if (on(brain) || on(half)) {
+    Tree word(on(half) ? "fp16" : "bf16");
+    word.line = (on(half) ? half : brain)->line;
+    fields.set("precision", word);
+  }
+  const Tree* wide = fields.find("accumulate_allreduce_grads_in_fp32");
+  if (on(wide)) fields.set("grad_reduce_in_fp32", *wide);
+}
+
+void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) {
+  std::string file = trainer.word("model", "");
+  const std::string whole = file;
+  for (const std::string_view end : {".yaml", "-fp8", "-bf16"}) {
+    if (file.ends_with(end)) file.resize(file.size() - end.size());
+  }
+  if (given.known_model || file.empty()) return;
+  const auto* known = std::ranges::find(kPrimusModels, file, &PrimusModel::file);
+  if (known == std::end(kPrimusModels)) {
+    trainer.find("model")->fail("is none of the built-in models: --model is required");
+  }
+  draft.model = built_in_model(known->model);
+  draft.notes.push_back(
+      fmt::format("{} is taken to be the model {}.", printable(whole), known->model));
+}
+
+}  // namespace
+
+void read_primus(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("primus: one file is read at a time");
+  const SourceFile& file = files.front();
+  const Document document =
+      with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
+  const Fields root(document.root());
+  const Fields trainer = root.section("modules").section("pre_trainer");
+  if (trainer.node().size() == 0) {
+    root.node().fail_unsupported("has no modules.pre_trainer: only pre-training is read");
+  }
+  const std::string framework = trainer.word("framework", "megatron");
+  name_primus_model(trainer, given, draft);
+  if (framework == "torchtitan") {
+    draft.framework.name = "torchtitan";
+    Tree overrides = placed_tree(trainer.section("overrides").node());
+    // Its models in fp8 have the converter in a file of their own.
+    const auto model = trainer.find("model");
+    if (model && model->text().find("-fp8") != std::string::npos &&
+        overrides.find("model") == nullptr) {
+      overrides.set("model", Tree::mapping().set("converters", placed_tree(*model)));
+      overrides.find("model")->find("converters")->text = "quantize.linear.float8";
+    }
+    read_titan_config({Document::from(overrides, file.name), true, {}}, given, draft);
+    return;
+  }
+  if (framework != "megatron") {
+    trainer.find("framework")->fail_unsupported("is read where it is megatron or torchtitan");
+  }
+  Tree fields = megatron_tree(document.root(), kPrimusPlaces);
+  read_flags_of_yaml(fields);
+  const MegatronText text{.said = fields, .usual = primus_defaults(), .program = "Primus"};
+  read_megatron_text(text, root, kPrimusSettings, given, draft, file.name);
+}
+
+bool is_primus(const SourceFile& file) {
+  return holds(file, "pre_trainer:") && holds(file, "overrides:");
+}
+
+}  // namespace stepwright

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// Reads a configuration of AMD's Primus: the overrides of its pre_trainer module, in the words of
+/// Megatron-LM or of torchtitan, with the defaults of its own trainer_base.yaml.
+void read_primus(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+/// Whether a file is a configuration of Primus.
+bool is_primus(const SourceFile& file);
+
+}  // namespace stepwright

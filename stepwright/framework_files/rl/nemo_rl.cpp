@@ -1,0 +1,179 @@
+#include "stepwright/framework_files/rl/nemo_rl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/rl/nemo_rl_settings.h"
+#include "stepwright/framework_files/syntax/references.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Named<DType> kNemoRlPrecisions[] = {
+    {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
+
+/// A file over another one: mappings below mappings, anything else in its place.
+void lay_over(Tree& under, const Tree& over) {
+  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+    const std::string& key = over.items[i].text;
+    Tree* below = under.find(key);
+    const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
+                      over.items[i + 1].kind == Tree::Kind::kMapping;
+    if (both) {
+      lay_over(*below, over.items[i + 1]);
+    } else {
+      under.set(key, over.items[i + 1]);
+    }
+  }
+}
+
+/// Lines of a file that another goes over would be taken for lines of that.
+void forget_lines(Tree& tree) {
+  tree.line = 0;
+  for (Tree& item : tree.items) forget_lines(item);
+}
+
+std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// The last file, over those that it names, which are given before it or after it.
+Tree laid_together(std::span<const SourceFile> files) {
+  std::vector<Tree> trees;
+  for (const SourceFile& file : files) {
+    const Document document = Document::parse(file.text, file.name);
+    trees.push_back(placed_tree(document.root()));
+  }
+  const auto named_by = [&](const Tree& tree, std::size_t other) {
+    const Tree* under = tree.find("defaults");
+    return under != nullptr && file_of(under->text) == file_of(files[other].name);
+  };
+  // The one that no other names is the topmost.
+  std::size_t top = 0;
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    const bool named =
+        std::ranges::any_of(trees, [&](const Tree& tree) { return named_by(tree, i); });
+    if (!named) top = i;
+  }
+  Tree result = trees[top];
+  std::size_t used = 1;
+  for (std::size_t below = 0; below < trees.size() && used < trees.size();) {
+    if (!named_by(result, below)) {
+      ++below;
+      continue;
+    }
+    Tree under = trees[below];
+    forget_lines(under);
+    result.set("defaults", Tree());
+    if (under.find("defaults") == nullptr) under.set("defaults", Tree());
+    const Tree defaults = *under.find("defaults");
+    lay_over(under, result);
+    under.set("defaults", defaults);
+    result = under;
+    ++used;
+    below = 0;
+  }
+  if (used < trees.size()) {
+    fail_input(
+        fmt::format("{}: names no other of the given files under defaults", files[top].name));
+  }
+  return result;
+}
+
+/// The ranks that train: what generation on devices of its own leaves.
+void read_cluster(const Fields& root, Draft& draft) {
+  const Fields cluster = root.section("cluster");
+  draft.nodes = cluster.size("num_nodes");
+  draft.devices_of_node = cluster.size("gpus_per_node");
+  const Fields colocated = root.section("policy").section("generation").section("colocated");
+  if (colocated.flag("enabled", true) || !draft.nodes) return;
+  const Fields own = colocated.section("resources");
+  const std::int64_t nodes = own.integer("num_nodes", 0);
+  if (*draft.nodes > 1 && nodes < *draft.nodes) {
+    *draft.nodes -= nodes;
+  } else if (const auto devices = own.size("gpus_per_node"); devices && draft.devices_of_node) {
+    *draft.devices_of_node = std::max<std::int64_t>(1, *draft.devices_of_node - *devices);
+  }
+}
+
+void read_dtensor(const Fields& root, const std::string& file, const Given& given, Draft& draft) {
+  draft.framework.name = "fsdp";
+  draft.framework_overlap = true;
+  const Fields policy = root.section("policy");
+  const Fields config = policy.section("dtensor_cfg");
+  Plan& plan = draft.plan;
+  plan.parallel.tensor = config.integer("tensor_parallel_size", 1);
+  plan.parallel.context = config.integer("context_parallel_size", 1);
+  plan.parallel.expert = config.integer("expert_parallel_size", 1);
+  plan.sequence_parallel = plan.parallel.tensor > 1 && config.flag("sequence_parallel", false);
+  settle_ranks(draft, given, file);
+  plan.sharding = sharding_of("GGG").value();
+  if (config.flag("activation_checkpointing", false)) plan.recompute.kind = RecomputeKind::kFull;
+  draft.precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
+  plan.accumulate = DType::kFp32;
+  draft.sequences = policy.size("train_global_batch_size");
+  draft.length = policy.size("max_total_sequence_length");
+  plan.micro_batch = policy.integer("train_micro_batch_size", 1);
+  list_settings(root, file, kNemoRlSettings, draft.report);
+}
+
+void read_policy_recompute(const Fields& config, Tree& fields) {
+  if (!config.flag("activation_checkpointing", false)) return;
+  const auto granularity = config.find("recompute_granularity");
+  fields.set("recompute_granularity", granularity ? placed_tree(*granularity) : Tree("full"));
+  if (const auto modules = config.find("recompute_modules")) {
+    fields.set("recompute_modules", placed_tree(*modules));
+  }
+}
+
+void read_megatron_policy(const Fields& root, const std::string& file, const Given& given,
+                          Draft& draft) {
+  draft.framework.name = "megatron-core";
+  const Fields policy = root.section("policy");
+  const Fields config = policy.section("megatron_cfg");
+  MegatronText text{.said = megatron_tree(root.node(), kNemoRlPlaces), .program = "NeMo-RL"};
+  const DType precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
+  text.derived.set("precision", precision == DType::kBf16   ? "bf16"
+                                : precision == DType::kFp16 ? "fp16"
+                                                            : "fp32");
+  read_policy_recompute(config, text.derived);
+  const Fields eight = config.section("fp8_cfg");
+  if (eight.flag("enabled", false)) {
+    text.derived.set("fp8", eight.word("fp8", "hybrid"));
+    text.derived.set("fp8_recipe", eight.word("fp8_recipe", "delayed"));
+  }
+  read_megatron_text(text, root, kNemoRlSettings, given, draft, file);
+}
+
+}  // namespace
+
+void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const std::string& file = files.front().name;
+  Document laid = Document::from(laid_together(files), file);
+  const Document document = with_references(with_settings(std::move(laid), given), draft.notes);
+  const Fields root(document.root());
+  const Fields policy = root.section("policy");
+  take_named_model(policy.word("model_name", ""), given, draft);
+  read_cluster(root, draft);
+  if (policy.section("megatron_cfg").flag("enabled", false)) {
+    return read_megatron_policy(root, file, given, draft);
+  }
+  if (policy.section("dtensor_cfg").flag("enabled", false)) {
+    return read_dtensor(root, file, given, draft);
+  }
+  root.node().fail(
+      "enables neither policy.megatron_cfg nor policy.dtensor_cfg; give the file that its defaults "
+      "name, too");
+}
+
+bool is_nemo_rl(const SourceFile& file) {
+  return holds(file, "policy:") && (holds(file, "megatron_cfg:") || holds(file, "dtensor_cfg:") ||
+                                    holds(file, "train_global_batch_size:"));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,154 @@
+#include "stepwright/framework_files/rl/verl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/rl/verl_settings.h"
+#include "stepwright/framework_files/setting_words.h"
+#include "stepwright/framework_files/syntax/references.h"
+
+namespace stepwright {
+namespace {
+
+/// Settings of Hydra have dots, variables of a script have none.
+constexpr SettingProgram kVerlProgram = {
+    .framework = "verl", .word = "verl.trainer", .has_setting = [](std::string_view name) {
+      return name.find('.') != std::string_view::npos;
+    }};
+
+/// What one update trains on.
+struct Update {
+  std::int64_t sequences = 0;
+  std::int64_t length = 0;
+  std::int64_t micro_batch = 0;  ///< Of a data rank; 0: not said.
+  std::int64_t pass = 0;         ///< The micro-batches of all data ranks together; 0: not said.
+};
+
+/// The defaults are those of verl/trainer/config/ppo_trainer.yaml and actor/actor.yaml.
+Update read_update(const Fields& root) {
+  constexpr std::int64_t kUsualLength = 512;
+  constexpr std::int64_t kUsualPrompts = 256;
+  const Fields data = root.section("data");
+  const Fields actor = root.section("actor_rollout_ref").section("actor");
+  const std::int64_t answers = root.section("actor_rollout_ref").section("rollout").integer("n", 1);
+  Update update;
+  update.length = data.integer("max_prompt_length", kUsualLength) +
+                  data.integer("max_response_length", kUsualLength);
+  const std::int64_t prompts = actor.integer("ppo_mini_batch_size", kUsualPrompts);
+  if (__builtin_mul_overflow(prompts, answers, &update.sequences)) {
+    actor.node().fail("sequences of an update are more than 2^63");
+  }
+  if (actor.node().find("use_dynamic_bsz") && actor.node().get("use_dynamic_bsz").boolean()) {
+    const std::int64_t tokens = actor.integer("ppo_max_token_len_per_gpu", 16384);
+    update.micro_batch = std::max<std::int64_t>(1, tokens / update.length);
+  } else {
+    update.micro_batch = actor.integer("ppo_micro_batch_size_per_gpu", 0);
+    if (update.micro_batch == 0) update.pass = actor.integer("ppo_micro_batch_size", 0);
+  }
+  if (update.micro_batch == 0 && update.pass == 0) {
+    actor.node().fail("must say ppo_micro_batch_size_per_gpu");
+  }
+  return update;
+}
+
+void take_update(const Update& update, Draft& draft) {
+  draft.length = update.length;
+  draft.sequences = update.sequences;
+  const std::int64_t data = draft.plan.parallel.data;
+  draft.plan.micro_batch =
+      update.micro_batch > 0 ? update.micro_batch : std::max<std::int64_t>(1, update.pass / data);
+  // The last micro-batches of an update may be smaller.
+  const std::int64_t share = std::max<std::int64_t>(1, update.sequences / data);
+  std::int64_t& micro = draft.plan.micro_batch;
+  const std::int64_t said = micro;
+  micro = std::min(micro, share);
+  while (share % micro != 0) --micro;
+  if (micro != said) {
+    draft.notes.push_back(
+        fmt::format("Micro-batches have {} sequences, as {} of a rank are no multiple of {}.",
+                    micro, share, said));
+  }
+}
+
+void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,
+                     Draft& draft) {
+  draft.framework.name = "fsdp";
+  draft.framework_overlap = true;
+  Plan& plan = draft.plan;
+  const Fields policy = root.section("actor_rollout_ref");
+  const Fields actor = policy.section("actor");
+  const Fields config = actor.section("fsdp_config");
+  const Update update = read_update(root);
+  plan.parallel.context = actor.integer("ulysses_sequence_parallel_size",
+                                        config.integer("ulysses_sequence_parallel_size", 1));
+  if (plan.parallel.context > 1) plan.context_kind = ContextKind::kUlysses;
+  settle_ranks(draft, given, file);
+  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+  const auto size = config.find("fsdp_size");
+  const std::int64_t group = size ? size->integer(-1, kMostOfField) : -1;
+  const bool again = config.flag("reshard_after_forward", true);
+  const bool whole = group <= 0 || group >= ranks;
+  if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
+  plan.sharding = sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
+  if (!whole) plan.sharding.group = group;
+  if (policy.section("model").flag("enable_gradient_checkpointing", true)) {
+    plan.recompute.kind = RecomputeKind::kFull;
+  }
+  plan.accumulate = DType::kFp32;
+  take_update(update, draft);
+  list_settings(root, file, kVerlSettings, draft.report);
+}
+
+/// verl/workers/config/engine.py, verl/utils/megatron_utils.py (make_megatron_module).
+Tree verl_defaults() {
+  Tree usual = Tree::mapping();
+  usual.set("sequence_parallel", true).set("use_distributed_optimizer", true);
+  return usual.set("precision", "bf16").set("grad_reduce_in_fp32", true);
+}
+
+void read_megatron_actor(const Fields& root, const std::string& file, const Given& given,
+                         Draft& draft) {
+  draft.framework.name = "megatron-core";
+  const Update update = read_update(root);
+  MegatronText text{
+      .said = megatron_tree(root.node(), kVerlPlaces), .usual = verl_defaults(), .program = "verl"};
+  text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
+  read_megatron_text(text, root, kVerlSettings, given, draft, file);
+  take_update(update, draft);
+}
+
+}  // namespace
+
+void read_verl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const SourceFile& file = files.front();
+  const bool script = !holds(file, "actor_rollout_ref:");
+  if (!script && files.size() != 1) fail_input("verl: one configuration is read at a time");
+  Document said = script ? read_setting_words(files, kVerlProgram, given, draft)
+                         : with_settings(Document::parse(file.text, file.name), given);
+  const Document document = with_references(said, draft.notes);
+  const Fields root(document.root());
+  const Fields actor = root.section("actor_rollout_ref").section("actor");
+  draft.nodes = root.section("trainer").size("nnodes");
+  draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");
+  take_named_model(root.section("actor_rollout_ref").section("model").word("path", ""), given,
+                   draft);
+  const std::string usual = actor.section("megatron").node().size() > 0 ? "megatron" : "fsdp";
+  const std::string strategy = actor.word("strategy", usual);
+  if (strategy == "megatron") return read_megatron_actor(root, file.name, given, draft);
+  if (strategy != "fsdp" && strategy != "fsdp2") {
+    actor.find("strategy")->fail_unsupported("is read where it is megatron, fsdp or fsdp2");
+  }
+  read_fsdp_actor(root, file.name, given, draft);
+}
+
+bool is_verl(const SourceFile& file) {
+  return holds(file, kVerlProgram.word) || holds(file, "actor_rollout_ref");
+}
+
+}  // namespace stepwright

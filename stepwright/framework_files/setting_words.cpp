@@ -1,0 +1,89 @@
+#include "stepwright/framework_files/setting_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/started.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::ptrdiff_t kMostSettingParts = 20;
+
+/// The name of a setting; empty for another word.
+std::string_view name_of_setting(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return "";
+  std::string_view name = word.substr(0, equals);
+  while (name.starts_with('+')) name.remove_prefix(1);
+  const bool path = std::ranges::all_of(
+      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return path && std::ranges::count(name, '.') < kMostSettingParts ? name : "";
+}
+
+Tree value_of_setting(std::string_view text, std::uint32_t line) {
+  Tree tree;
+  if (const auto truth = truth_of(text)) {
+    tree = Tree(*truth);
+  } else if (!is_null_word(text)) {
+    tree = Tree::scalar(std::string(text), !is_number(text));
+  }
+  tree.line = line;
+  tree.column = 1;
+  return tree;
+}
+
+void set_path(Tree& root, std::string_view path, Tree value) {
+  Tree* tree = &root;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    const std::string_view key = path.substr(0, dot);
+    if (dot == std::string_view::npos) {
+      tree->set(key, std::move(value));
+      return;
+    }
+    const Tree* below = tree->find(key);
+    if (below == nullptr || below->kind != Tree::Kind::kMapping) tree->set(key, Tree::mapping());
+    tree = tree->find(key);
+    path.remove_prefix(dot + 1);
+  }
+}
+
+}  // namespace
+
+Document read_setting_words(std::span<const SourceFile> files, const SettingProgram& program,
+                            const Given& given, Draft& draft) {
+  const auto is_setting = [&](const std::string& setting) {
+    return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
+  };
+  const auto starts = [&](std::span<const ShellWord> words) {
+    return std::ranges::any_of(words, [&](const ShellWord& word) {
+      return word.text.find(program.word) != std::string::npos &&
+             word.text.find('=') == std::string::npos;
+    });
+  };
+  const StartedCommand command = started_command(files, given,
+                                                 {.framework = program.framework,
+                                                  .arguments = "NAME=VALUE",
+                                                  .starts = starts,
+                                                  .has_argument = is_setting},
+                                                 draft);
+  Tree settings = Tree::mapping();
+  for (const ShellWord& word : command.words) {
+    const std::string_view name = name_of_setting(word.text);
+    if (name.empty()) continue;
+    const std::string_view text = std::string_view(word.text).substr(word.text.find('=') + 1);
+    set_path(settings, name, value_of_setting(text, word.line));
+  }
+  Given own = given;
+  std::erase_if(own.settings, [&](const std::string& setting) { return !is_setting(setting); });
+  return with_settings(Document::from(std::move(settings), command.file), own);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+
+/// A copy of a value and everything below it, with lines.
+Tree placed_tree(Node node);
+
+/// A document whose texts have in the place of `${...}` what it means: `${a.b}` of OmegaConf from
+/// the root, `${.a}` and `${..a}` from its own mapping, `${oc.select:a.b,default}`, and of
+/// variables of the environment the default, `${NAME:default}` and `${oc.env:NAME,default}`, which
+/// `notes` then name. Anything else stays as it is written.
+Document with_references(const Document& document, std::vector<std::string>& notes);
+
+}  // namespace stepwright

@@ -1,0 +1,293 @@
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+#include "tests/framework_files/imported.h"
+
+namespace stepwright {
+namespace {
+
+// The form of AMD-AGI/Primus examples/megatron/configs/MI300X/llama3.1_70B-BF16-pretrain.yaml.
+constexpr const char* kPrimus = R"(work_group: ${PRIMUS_TEAM:amd}
+modules:
+  pre_trainer:
+    framework: megatron
+    config: pre_trainer.yaml
+    model: ${PRIMUS_MODEL:llama3.1_70B}.yaml
+    overrides:
+      micro_batch_size: 1
+      global_batch_size: 64
+      seq_length: ${PRIMUS_SEQ_LENGTH:8192}
+      tensor_model_parallel_size: ${PRIMUS_TP:8}
+      norm_epsilon: 1.0e-6
+      sequence_parallel: 1
+      use_distributed_optimizer: true
+      overlap_grad_reduce: true
+      recompute_granularity: full
+      recompute_method: uniform
+      recompute_num_layers: 1
+      lr: 1.0e-5
+      use_turbo_attention: true
+)";
+
+TEST(Primus, ReadsWordsOfMegatron) {
+  const ImportedPlan read = import_text("", "exp.yaml", kPrimus);
+  EXPECT_EQ(read.target, "primus");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.model_name, "llama-3.1-70b");
+  EXPECT_EQ(job.framework.name, "megatron-core");
+  EXPECT_EQ(plan.parallel.tensor, 8);
+  EXPECT_EQ(plan.parallel.data, 2);
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_EQ(plan.micro_batch, 1);
+  EXPECT_EQ(job.sequences, 64);
+  EXPECT_EQ(job.length, 8192);
+  EXPECT_EQ(job.precision, DType::kBf16);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
+  EXPECT_THAT(read.report.not_read, lists("use_turbo_attention", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("lr", Matters::kNo));
+}
+
+TEST(Primus, OverridesOfSizesCount) {
+  const std::string text = std::string(kPrimus) + "      num_layers: 40\n      hidden_size: 4096\n";
+  EXPECT_THROW(import_text("", "exp.yaml", text), Error);
+  const std::string wider = std::string(kPrimus) + "      ffn_hidden_size: 16384\n";
+  EXPECT_EQ(import_text("", "exp.yaml", wider).planned.job.model.ffn, 16384);
+}
+
+TEST(Primus, ReadsWordsOfTorchtitan) {
+  const ImportedPlan read = import_text("", "exp.yaml", R"(modules:
+  pre_trainer:
+    framework: torchtitan
+    model: llama3.1_8B-fp8.yaml
+    overrides:
+      training: {local_batch_size: 3, seq_len: 8192}
+      activation_checkpoint: {mode: full}
+)");
+  EXPECT_EQ(read.planned.job.framework.name, "torchtitan");
+  EXPECT_EQ(read.planned.job.precision, DType::kFp8);
+  EXPECT_EQ(read.planned.plan.micro_batch, 3);
+  EXPECT_EQ(read.planned.job.sequences, 48);
+}
+
+TEST(Primus, AsksForAModelThatItDoesNotKnow) {
+  std::string text = kPrimus;
+  text.replace(text.find("llama3.1_70B"), 12, "grok1");
+  EXPECT_THROW(import_text("", "exp.yaml", text), Error);
+}
+
+// The form of volcengine/verl examples/grpo_trainer/run_qwen2-7b.sh.
+constexpr const char* kVerlScript = R"(set -x
+max_response=1536
+python3 -m verl.trainer.main_ppo \
+    data.max_prompt_length=512 \
+    data.max_response_length=${max_response} \
+    actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \
+    actor_rollout_ref.actor.ppo_mini_batch_size=64 \
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 \
+    actor_rollout_ref.actor.fsdp_config.fsdp_size=8 \
+    actor_rollout_ref.actor.fsdp_config.param_offload=True \
+    actor_rollout_ref.rollout.name=vllm \
+    actor_rollout_ref.rollout.n=5 \
+    trainer.n_gpus_per_node=8 \
+    trainer.nnodes=2 $@
+)";
+
+TEST(Verl, ReadsTheActorUnderFsdp) {
+  const ImportedPlan read = import_text("", "run.sh", kVerlScript, {.cluster = "dgx-h100"});
+  EXPECT_EQ(read.target, "verl");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.framework.name, "fsdp");
+  EXPECT_EQ(job.model_name, "qwen2.5-7b");
+  EXPECT_EQ(job.cluster.devices(), 16);
+  EXPECT_EQ(job.sequences, 64 * 5);
+  EXPECT_EQ(job.length, 2048);
+  EXPECT_EQ(plan.micro_batch, 4);
+  EXPECT_EQ(plan.sharding.group, 8);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_THAT(read.report.not_read,
+              lists("actor_rollout_ref.actor.fsdp_config.param_offload", Matters::kYes));
+  EXPECT_THAT(read.report.not_read, lists("actor_rollout_ref.rollout.name", Matters::kYes));
+  EXPECT_THAT(read.report.read, takes("data.max_response_length", "job.batch.length"));
+}
+
+TEST(Verl, ReadsTheActorUnderMegatron) {
+  const ImportedPlan read = import_text("", "ppo.yaml", R"(data:
+  max_prompt_length: 1024
+  max_response_length: 3072
+actor_rollout_ref:
+  model: {path: ~/models/Qwen3-30B-A3B}
+  rollout: {n: 8, name: vllm}
+  actor:
+    strategy: megatron
+    ppo_mini_batch_size: 32
+    use_dynamic_bsz: true
+    ppo_max_token_len_per_gpu: 9000
+    megatron:
+      tensor_model_parallel_size: 2
+      expert_model_parallel_size: 8
+      expert_tensor_parallel_size: null
+      override_transformer_config: {recompute_granularity: full, recompute_method: uniform}
+trainer: {nnodes: 2, n_gpus_per_node: 8}
+)");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.framework.name, "megatron-core");
+  EXPECT_EQ(job.model_name, "qwen3-30b-a3b");
+  EXPECT_EQ(plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.parallel.expert, 8);
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_EQ(plan.micro_batch, 2);
+  EXPECT_EQ(job.sequences, 256);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_THAT(read.report.not_read,
+              lists("actor_rollout_ref.actor.use_dynamic_bsz", Matters::kYes));
+}
+
+TEST(Verl, RefusesWhatStartsNothing) {
+  EXPECT_THROW(import_text("verl", "run.sh", "echo verl.trainer=1\n"), Error);
+  std::string second = kVerlScript;
+  second.replace(second.find("micro_batch_size_per_gpu=4"), 26, "micro_batch_size_per_gpu=2");
+  const std::string twice = kVerlScript + second;
+  EXPECT_THROW(import_text("verl", "run.sh", twice), Error);
+  EXPECT_EQ(import_text("verl", "run.sh", twice, {.cluster = "dgx-h100", .command = 2})
+                .planned.plan.micro_batch,
+            2);
+}
+
+// The form of NVIDIA-NeMo/RL examples/configs/grpo_math_8B_megatron.yaml, over its parent.
+constexpr const char* kNemoRlParent = R"(policy:
+  model_name: "Qwen/Qwen2.5-7B"
+  train_global_batch_size: 512
+  train_micro_batch_size: 4
+  max_total_sequence_length: 512
+  precision: "bfloat16"
+  dtensor_cfg: {enabled: true, tensor_parallel_size: 2, cpu_offload: false,
+                activation_checkpointing: true}
+  sequence_packing: {enabled: true}
+cluster: {gpus_per_node: 8, num_nodes: 2}
+)";
+constexpr const char* kNemoRlChild = R"(defaults: "parent.yaml"
+policy:
+  model_name: "meta-llama/Llama-3.1-8B-Instruct"
+  train_micro_batch_size: 1
+  max_total_sequence_length: 4096
+  dtensor_cfg: {enabled: false}
+  megatron_cfg:
+    enabled: true
+    activation_checkpointing: true
+    pipeline_model_parallel_size: 2
+    pipeline_dtype: ${policy.precision}
+    optimizer: {optimizer: adam, lr: 3.0e-7, use_distributed_optimizer: true}
+    distributed_data_parallel_config: {grad_reduce_in_fp32: false, overlap_grad_reduce: true}
+)";
+
+TEST(NemoRl, ReadsThePolicyUnderDtensor) {
+  const ImportedPlan read = import_text("", "grpo.yaml", kNemoRlParent);
+  EXPECT_EQ(read.target, "nemo-rl");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.framework.name, "fsdp");
+  EXPECT_EQ(plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.sharding, sharding_of("GGG").value());
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(job.sequences, 512);
+  EXPECT_THAT(read.report.not_read, lists("policy.sequence_packing.enabled", Matters::kYes));
+}
+
+TEST(NemoRl, LaysAFileOverItsParent) {
+  const SourceFile files[] = {{"conf/child.yaml", kNemoRlChild}, {"parent.yaml", kNemoRlParent}};
+  const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100"});
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.framework.name, "megatron-core");
+  EXPECT_EQ(job.model_name, "llama-3.1-8b");
+  EXPECT_EQ(plan.parallel.pipeline, 2);
+  EXPECT_EQ(plan.parallel.data, 8);
+  EXPECT_EQ(plan.micro_batch, 1);
+  EXPECT_EQ(job.sequences, 512);
+  EXPECT_EQ(plan.accumulate, DType::kBf16);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  const SourceFile strangers[] = {{"a.yaml", kNemoRlParent}, {"b.yaml", kNemoRlParent}};
+  EXPECT_THROW(import_sources("nemo-rl", strangers, {.cluster = "dgx-h100"}), Error);
+}
+
+TEST(NemoRl, SaysThatTheParentIsMissing) {
+  const ImportedPlan read =
+      import_text("", "child.yaml", kNemoRlChild, {.nodes = 2, .batch = "512"});
+  EXPECT_THAT(read.report.not_read, lists("defaults", Matters::kYes));
+}
+
+TEST(Nanotron, ReadsParallelismAndTokens) {
+  const ImportedPlan read = import_text("", "config.yaml", R"(model:
+  dtype: bfloat16
+  make_vocab_size_divisible_by: 128
+  model_config:
+    is_llama_config: true
+    hidden_size: 2048
+    intermediate_size: 5632
+    num_attention_heads: 32
+    num_hidden_layers: 16
+    num_key_value_heads: 8
+    vocab_size: 50000
+    max_position_embeddings: 4096
+    tie_word_embeddings: true
+optimizer: {accumulate_grad_in_fp32: true, zero_stage: 1, optimizer_factory: {name: adamW}}
+parallelism: {dp: 2, tp: 4, pp: 2, pp_engine: 1f1b, tp_mode: REDUCE_SCATTER, recompute_layer: true}
+tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length: 4096}
+)");
+  EXPECT_EQ(read.target, "nanotron");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 4, .pipeline = 2, .data = 2}));
+  EXPECT_EQ(job.sequences, 2 * 2 * 8);
+  EXPECT_EQ(job.model.vocabulary, 50176);
+  EXPECT_EQ(job.model.layers, 16);
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.accumulate, DType::kFp32);
+}
+
+// The form of EleutherAI/gpt-neox configs/20B.yml.
+TEST(GptNeox, ReadsDashesAndCommentsAndDeepSpeed) {
+  const ImportedPlan read = import_text("", "20B.yml", R"({
+  # parallelism settings
+  "pipe-parallel-size": 4,
+  "model-parallel-size": 2,
+  "num-layers": 44, "hidden-size": 6144, "num-attention-heads": 64,
+  "seq-length": 2048, "max-position-embeddings": 2048,
+  "norm": "layernorm", "pos-emb": "rotary", "rotary_pct": 0.25,
+  "no-weight-tying": true, "gpt_j_residual": true,
+  "optimizer": {"type": "Adam", "params": {"lr": 0.97e-4,},},
+  "zero_optimization": {"stage": 1, "allgather_partitions": True,},
+  "train_micro_batch_size_per_gpu": 4,
+  "gradient_accumulation_steps": 32,
+  "checkpoint-activations": true,
+  "partition-activations": true,
+  "fp16": {"enabled": true, "loss_scale": 0,},
+  "tokenizer_type": "HFTokenizer",
+}
+)");
+  EXPECT_EQ(read.target, "gpt-neox");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.model_name, "gpt-neox-20b");
+  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 2, .pipeline = 4, .data = 2}));
+  EXPECT_EQ(plan.micro_batch, 4);
+  EXPECT_EQ(job.sequences, 4 * 2 * 32);
+  EXPECT_EQ(job.precision, DType::kFp16);
+  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_THAT(read.report.not_read, lists("partition_activations", Matters::kYes));
+}
+
+TEST(OtherPrograms, EndOnReferencesThatGoInCircles) {
+  const std::string circle = R"(policy:
+  a: ${policy.b}
+  b: ${policy.a}${policy.a}
+  train_global_batch_size: ${policy.a}
+  dtensor_cfg: {enabled: true}
+)";
+  EXPECT_THROW(import_text("nemo-rl", "circle.yaml", circle), Error);
+}
+
+}  // namespace
+}  // namespace stepwright
