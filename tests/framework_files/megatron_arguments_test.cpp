@@ -96,6 +96,22 @@ TEST(MegatronArguments, AreMatchedAsArgparseDoes) {
   EXPECT_THAT(plan.report.not_read, unread("--no-rope-fusion", Matters::kYes));
 }
 
+TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
+  const Kernels usual = imported_script(small_command("--bf16")).planned.job.kernels;
+  EXPECT_TRUE(usual.transformer_engine);
+  EXPECT_FALSE(usual.grouped_experts);
+  EXPECT_FALSE(usual.deterministic);
+  const ImportedPlan local = imported_script(
+      "export CUBLAS_WORKSPACE_CONFIG=:4096:8\n" +
+      small_command("--transformer-impl local --attention-backend flash --moe-grouped-gemm"));
+  EXPECT_FALSE(local.planned.job.kernels.transformer_engine);
+  EXPECT_EQ(local.planned.job.kernels.attention, AttentionKernel::kUnfused);
+  EXPECT_TRUE(local.planned.job.kernels.grouped_experts);
+  EXPECT_TRUE(local.planned.job.kernels.deterministic);
+  EXPECT_THAT(imported_script(small_command("--deterministic-mode")).report.not_read,
+              unread("--deterministic-mode", Matters::kYes));
+}
+
 TEST(MegatronArguments, UnknownOnesAreListedWithTheNearest) {
   const ImportedPlan plan =
       imported_script(small_command("--tensor_model_parallel_size 2 --inference 3"));

@@ -45,6 +45,11 @@ std::optional<AttentionKernel> attention_left(const std::map<std::string, ShellW
   return fused ? AttentionKernel::kCudnn : AttentionKernel::kUnfused;
 }
 
+/// The workspaces of cuBLAS that PyTorch demands in deterministic runs.
+bool asks_for_equal_bits(std::string_view name, std::string_view value) {
+  return name == "CUBLAS_WORKSPACE_CONFIG" && value == ":4096:8";
+}
+
 }  // namespace
 
 void read_environment(const StartedCommand& command, Draft& draft) {
@@ -59,6 +64,10 @@ void read_environment(const StartedCommand& command, Draft& draft) {
             name == "NCCL_ALGO" ? collectives_of(word.text, draft.plan) : std::nullopt) {
       draft.plan.collectives = *collectives;
       field = "collectives";
+    }
+    if (asks_for_equal_bits(name, word.text)) {
+      draft.kernels.emplace_back(&Kernels::deterministic, true);
+      field = "job.kernels.deterministic";
     }
     if (field.empty()) {
       draft.report.not_read.push_back(

@@ -72,6 +72,20 @@ void read_graphs(const Fields& fields, Draft& draft) {
   }
 }
 
+/// What decides the workspaces and buffers of layers. Megatron's own layers have its own attention,
+/// whatever kernel is asked for; a script groups the products of experts when it is told to, where
+/// recipes do it.
+void read_layers(const Fields& fields, Draft& draft) {
+  const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
+  draft.kernels.emplace_back(&Kernels::transformer_engine, !local);
+  if (local) draft.attention = AttentionKernel::kUnfused;
+  draft.kernels.emplace_back(&Kernels::grouped_experts,
+                             fields.flag("moe_grouped_gemm", draft.framework.name == "nemo"));
+  if (!fields.flag("deterministic_mode", false)) return;
+  draft.kernels.emplace_back(&Kernels::deterministic, true);
+  draft.leave_out(*fields.find("deterministic_mode"), "that deterministic kernels take longer");
+}
+
 void read_kernels_of_fields(const Fields& fields, Draft& draft) {
   static constexpr Named<AttentionKernel> kWords[] = {{AttentionKernel::kFlash2, "flash"},
                                                       {AttentionKernel::kCudnn, "fused"},
@@ -87,6 +101,7 @@ void read_kernels_of_fields(const Fields& fields, Draft& draft) {
   if (!fields.flag("masked_softmax_fusion", true)) {
     draft.kernels.emplace_back(&Kernels::fused_softmax, false);
   }
+  read_layers(fields, draft);
   read_graphs(fields, draft);
   draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
   if (fields.has("num_moe_experts")) {
