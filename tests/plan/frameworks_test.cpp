@@ -234,8 +234,13 @@ TEST(Frameworks, RunPlansMadeByHand) {
   Plan plan;
   plan.parallel = {.data = 16};
   EXPECT_THAT(runs_on(job, plan),
-              ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "nemo", "torchtitan",
-                          "fsdp", "accelerate", "nanotron", "maxtext", "internevo", "colossalai"));
+              ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "nemo", "fsdp",
+                          "nanotron", "maxtext", "internevo", "colossalai"));
+  // DistributedDataParallel has buckets of its own under torchtitan and accelerate.
+  for (const std::string name : {"torchtitan", "accelerate"}) {
+    const Framework framework{.name = name, .version = ""};
+    EXPECT_THAT(runs_on(job, FrameworkLaw(framework).with_buckets(job, plan)), Contains(name));
+  }
   // Some reduce after the last backward, others know no other time than beside it.
   plan.overlap = overlap_all(false);
   EXPECT_THAT(runs_on(job, plan),
@@ -244,17 +249,18 @@ TEST(Frameworks, RunPlansMadeByHand) {
   plan.sharding = *sharding_of("GGG");
   EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright", "megatron-core", "megatron-deepspeed",
                                               "deepspeed", "nemo", "internevo", "colossalai"));
-  // fsdp reduces a layer at a time, accelerate in bf16.
+  // fsdp and torchtitan reduce a layer at a time, accelerate in bf16.
   plan.overlap = Overlap();
   EXPECT_THAT(runs_on(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-deepspeed", "deepspeed", "nemo",
-                          "torchtitan", "maxtext", "internevo", "colossalai"));
+                          "maxtext", "internevo", "colossalai"));
   plan.sharding = *sharding_of("NIG");
   plan.sharding.group = 8;
   EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright"));
   plan.sharding = *sharding_of("NIG");
   plan.sharding.group = 16;  // that is NGG
-  EXPECT_THAT(runs_on(job, plan), Contains("torchtitan"));
+  EXPECT_THAT(runs_on(job, FrameworkLaw({.name = "torchtitan"}).with_buckets(job, plan)),
+              Contains("torchtitan"));
   plan = Plan();
   plan.parallel = {.pipeline = 2, .data = 8};
   plan.schedule.kind = ScheduleKind::kZeroBubbleH1;
