@@ -80,6 +80,8 @@ class Node {
   [[nodiscard]] std::uint32_t line() const;
   /// A copy of the value and everything below it, without positions, to be written elsewhere.
   [[nodiscard]] Tree tree() const;
+  /// The same with positions, to be changed and read on as a part of the same file.
+  [[nodiscard]] Tree placed_tree() const;
   /// Throws `kInput`: `where()` and the message.
   [[noreturn]] void fail(std::string_view message) const;
   /// Throws `kUnsupported`: `where()` and the message.

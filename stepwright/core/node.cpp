@@ -209,6 +209,8 @@ Tree Node::tree() const {
   return copy;
 }
 
+Tree Node::placed_tree() const { return *tree_; }
+
 void Node::fail(std::string_view message) const {
   fail_input(fmt::format("{}: {}", where(), message), error_place(content_->name, *tree_, path()));
 }

@@ -25,15 +25,15 @@ const LaunchTarget& target_of(std::string_view word) {
   return *found;
 }
 
-/// The target whose files these are, by their content.
+/// The target whose files these are, by the content of the first that says it.
 const LaunchTarget& recognised(std::span<const SourceFile> files) {
   const auto targets = launch_targets();
-  const auto found = std::ranges::find_if(targets, [&](const LaunchTarget& target) {
-    return target.recognises != nullptr && std::ranges::any_of(files, [&](const SourceFile& file) {
-             return target.recognises(file);
-           });
-  });
-  if (found != targets.end()) return *found;
+  for (const SourceFile& file : files) {
+    const auto found = std::ranges::find_if(targets, [&](const LaunchTarget& target) {
+      return target.recognises != nullptr && target.recognises(file);
+    });
+    if (found != targets.end()) return *found;
+  }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_words(), "|")));
 }

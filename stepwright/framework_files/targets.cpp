@@ -1,9 +1,11 @@
+#include "stepwright/framework_files/axolotl/axolotl.h"
 #include "stepwright/framework_files/fsdp/fsdp.h"
 #include "stepwright/framework_files/gpt_neox/gpt_neox.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/launchers.h"
+#include "stepwright/framework_files/llamafactory/llamafactory.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/megatron.h"
 #include "stepwright/framework_files/megatron/nemo.h"
@@ -89,6 +91,20 @@ constexpr LaunchTarget kTargets[] = {
      .write = write_maxtext,
      .read = read_maxtext,
      .recognises = is_maxtext},
+    {.word = "axolotl",
+     .framework = "accelerate",
+     .about = "Configuration of axolotl",
+     .checked = "axolotl 0.19.0 (by source only)",
+     .assumes = "",
+     .read = read_axolotl,
+     .recognises = is_axolotl},
+    {.word = "llama-factory",
+     .framework = "accelerate",
+     .about = "Configuration of LLaMA-Factory",
+     .checked = "llamafactory 0.9.5 (by source only)",
+     .assumes = "",
+     .read = read_llamafactory,
+     .recognises = is_llamafactory},
     {.word = "hf",
      .framework = "accelerate",
      .about = "Configurations of transformers: config.json and TrainingArguments",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <system_error>
+#include <utility>
 
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
@@ -27,6 +28,17 @@ std::string name_in_id(std::string_view id) {
   if (name.starts_with("meta-")) name.erase(0, 5);
   return name;
 }
+
+/// Models whose own name says a release that the built-in one does not.
+constexpr std::pair<std::string_view, std::string_view> kReleases[] = {
+    {"mistral-7b-v0.1", "mistral-7b"},
+    {"mistral-7b-instruct-v0.1", "mistral-7b"},
+    {"mistral-7b-instruct-v0.2", "mistral-7b"},
+    {"mistral-7b-instruct-v0.3", "mistral-7b-v0.3"},
+    {"mixtral-8x7b-v0.1", "mixtral-8x7b"},
+    {"mixtral-8x7b-instruct-v0.1", "mixtral-8x7b"},
+    {"mixtral-8x22b-instruct-v0.1", "mixtral-8x22b"},
+};
 
 /// A hint for the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in
 /// model that it may be, first of all the longest name with which it begins.
@@ -76,6 +88,9 @@ std::optional<std::string_view> built_in_of_id(std::string_view id) {
   std::string name = name_in_id(id);
   for (const std::string_view tuned : {"-hf", "-instruct", "-chat", "-base", "-it"}) {
     if (name.ends_with(tuned)) name.erase(name.size() - tuned.size());
+  }
+  for (const auto& [release, model] : kReleases) {
+    if (name == release) name = model;
   }
   const std::vector<std::string_view> known = built_in_models();
   const auto found = std::ranges::find(known, name);

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/launch_file.h"
@@ -46,6 +48,120 @@ TEST(HuggingFaceArguments, ReadsTheDeepSpeedFileBesideThem) {
   EXPECT_EQ(planned.plan.micro_batch, 2);
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
   EXPECT_THROW(read({arguments, kModel}), Error);
+}
+
+ImportedPlan read_files(std::vector<SourceFile> files, std::string batch = "128x4096") {
+  Given given;
+  given.cluster = "dgx-h100:2";
+  given.batch = std::move(batch);
+  return import_sources("", files, given);
+}
+
+std::string refusal(std::vector<SourceFile> files) {
+  try {
+    read_files(std::move(files));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return "";
+}
+
+SourceFile arguments_with(const std::string& lines) {
+  return {"args.yaml",
+          "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n" + lines};
+}
+
+std::string unread_why(const ImportReport& report, const std::string& name) {
+  for (const UnreadSetting& one : report.not_read) {
+    if (one.name == name && one.matters == Matters::kYes) return one.why;
+  }
+  return "";
+}
+
+TEST(HuggingFaceArguments, AutoOfDeepSpeedIsWhatTheTrainerFillsIn) {
+  const SourceFile zero{"ds.json", R"({"train_batch_size": "auto", "bf16": {"enabled": "auto"},
+    "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
+    "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto",
+      "stage3_prefetch_bucket_size": "auto"}})"};
+  const ImportedPlan plan = read_files({arguments_with("deepspeed: ds.json\n"), zero, kModel});
+  EXPECT_EQ(plan.target, "hf");
+  EXPECT_EQ(plan.planned.plan.micro_batch, 2);
+  EXPECT_EQ(plan.planned.job.sequences, 2 * 4 * 16);
+  EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
+  EXPECT_EQ(plan.planned.plan.gradient_bucket, 4096 * 4096);
+  EXPECT_EQ(plan.planned.plan.parameter_bucket, 4096 * 4096 * 9 / 10);
+  for (const ReadSetting& one : plan.report.read) EXPECT_NE(one.value, "auto") << one.name;
+}
+
+TEST(HuggingFaceArguments, DeepSpeedInsideThemIsReadToo) {
+  const PlannedJob planned =
+      read_files({arguments_with("deepspeed: {zero_optimization: {stage: 2}}\n"), kModel}).planned;
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(planned.job.precision, DType::kBf16);
+}
+
+TEST(HuggingFaceArguments, WhatDoesNotStartIsRefused) {
+  const SourceFile other{"ds.json", R"({"train_micro_batch_size_per_gpu": 4,
+    "zero_optimization": {"stage": 2}})"};
+  EXPECT_THAT(refusal({arguments_with("deepspeed: ds.json\n"), other, kModel}),
+              testing::HasSubstr("ds.json:1: train_micro_batch_size_per_gpu is 4, the trainer's"));
+  EXPECT_THAT(refusal({arguments_with("deepspeed: args.yaml\n"), kModel}),
+              testing::HasSubstr("names this file itself"));
+  EXPECT_THAT(refusal({arguments_with("deepspeed: ds.json\n"), kModel}),
+              testing::HasSubstr("give its file, too"));
+}
+
+TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
+  const auto states = [](const std::string& lines) {
+    return sharding_word(read_files({arguments_with(lines), kModel}).planned.plan.sharding);
+  };
+  EXPECT_EQ(states("fsdp: [full_shard, auto_wrap]\n"), "GGG");
+  EXPECT_EQ(states("fsdp: shard_grad_op auto_wrap\n"), "NGG");
+  EXPECT_EQ(states("fsdp: true\nfsdp_config: {version: 2, reshard_after_forward: false}\n"), "NGG");
+  EXPECT_EQ(states("fsdp: hybrid_shard\n"), "III");
+  EXPECT_EQ(states("fsdp: false\n"), "NNN");
+  EXPECT_THAT(refusal({arguments_with("fsdp: full\n"), kModel}),
+              testing::HasSubstr("args.yaml:4:7: fsdp: must be true, false, full_shard"));
+  const PlannedJob planned =
+      read_files(
+          {arguments_with("fsdp: true\nfsdp_config: {activation_checkpointing: true}\n"), kModel})
+          .planned;
+  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+}
+
+TEST(HuggingFaceArguments, WhatNoPlanSaysIsNamedWithWhatItLeavesOut) {
+  const ImportReport report =
+      read_files({arguments_with("optim: paged_adamw_8bit\nuse_peft: true\ntorch_compile: true\n"
+                               "fsdp: full_shard offload\nour_own: 3\n"),
+                kModel})
+          .report;
+  EXPECT_THAT(unread_why(report, "optim"), testing::HasSubstr("paging"));
+  EXPECT_THAT(unread_why(report, "use_peft"), testing::HasSubstr("adapters"));
+  EXPECT_THAT(unread_why(report, "torch_compile"), testing::HasSubstr("compiled"));
+  EXPECT_THAT(unread_why(report, "fsdp"), testing::HasSubstr("offload"));
+}
+
+TEST(HuggingFaceArguments, TheModelIsNamedAsOnTheHub) {
+  const PlannedJob planned =
+      read_files({arguments_with("model_name_or_path: Qwen/Qwen3-8B\n")}).planned;
+  EXPECT_EQ(planned.job.model_name, "qwen3-8b");
+  EXPECT_THAT(refusal({arguments_with("model_name_or_path: nobody/secret-9b\n")}),
+              testing::HasSubstr("--model CONFIG.JSON"));
+}
+
+TEST(HuggingFaceArguments, AccelerateStartsThem) {
+  const SourceFile launch{"fsdp.yaml",
+                          "distributed_type: FSDP\nnum_machines: 2\nnum_processes: 16\n"
+                          "fsdp_config: {fsdp_version: 2, fsdp_reshard_after_forward: true}\n"
+                          "parallelism_config: {parallelism_config_dp_replicate_size: 2, "
+                          "parallelism_config_dp_shard_size: 4, parallelism_config_tp_size: 2}\n"};
+  const PlannedJob planned =
+      read_files({arguments_with("max_length: 4096\n"), launch, kModel}, "").planned;
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "III");
+  EXPECT_EQ(planned.plan.sharding.group, 4);
+  EXPECT_EQ(planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(planned.plan.micro_batch, 2);
 }
 
 TEST(HuggingFaceArguments, RefusesTwoOfAKindAndContradictions) {

@@ -59,50 +59,6 @@ Tree deepspeed_section(const PlannedJob& planned) {
   return section;
 }
 
-void read_fsdp_section(const Fields& root, const Fields& parallelism, Draft& draft) {
-  Plan& plan = draft.plan;
-  const Fields fsdp = root.section("fsdp_config");
-  const std::int64_t copies = parallelism.integer("parallelism_config_dp_replicate_size", 1);
-  if (plan.parallel.data % copies != 0) {
-    parallelism.find("parallelism_config_dp_replicate_size")
-        ->fail(fmt::format("must divide {} data-parallel ranks", plan.parallel.data));
-  }
-  // FSDP1 names a strategy, FSDP2 says whether parameters are released after the forward pass.
-  const std::string again =
-      fsdp.word("fsdp_reshard_after_forward", fsdp.word("fsdp_sharding_strategy", "true"));
-  const bool released = again == "true" || again == "True" || again == "FULL_SHARD" ||
-                        again == "HYBRID_SHARD" || again == "1";
-  bool inner = copies > 1;
-  std::int64_t group = plan.parallel.data / copies * plan.parallel.context;
-  if (again.find("HYBRID") != std::string::npos) {
-    inner = true;
-    group = draft.cluster.devices_per_node;
-    draft.notes.push_back("The sharding group is taken to be the devices of a node.");
-  }
-  plan.sharding =
-      sharding_of(inner ? (released ? "III" : "NII") : (released ? "GGG" : "NGG")).value();
-  if (inner) plan.sharding.group = group;
-  if (fsdp.flag("fsdp_activation_checkpointing", false)) {
-    plan.recompute.kind = RecomputeKind::kFull;
-  }
-}
-
-void read_parallelism(const Fields& parallelism, Draft& draft) {
-  Parallel& degrees = draft.plan.parallel;
-  degrees.tensor = parallelism.integer("parallelism_config_tp_size", 1);
-  degrees.context = parallelism.integer("parallelism_config_cp_size", 1);
-  const std::int64_t ulysses = parallelism.integer("parallelism_config_sp_size", 1);
-  if (ulysses > 1 && degrees.context > 1) {
-    parallelism.find("parallelism_config_sp_size")->fail("goes without a context size; only one");
-  }
-  draft.plan.context_kind = parallelism.choice("parallelism_config_cp_comm_strategy", kCpStrategies,
-                                               ContextKind::kAllGather);
-  if (ulysses > 1) {
-    degrees.context = ulysses;
-    draft.plan.context_kind = ContextKind::kUlysses;
-  }
-}
-
 void read_zero_section(const Fields& root, Draft& draft) {
   const Fields section = root.section("deepspeed_config");
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
@@ -137,39 +93,166 @@ std::string write_accelerate(const PlannedJob& planned, const std::vector<std::s
   return comment_lines(header) + code_notes(planned) + Document::from(file, "accelerate").to_yaml();
 }
 
-void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const SourceFile& file = files.front();
-  const Document document = with_settings(Document::parse(file.text, file.name), given);
-  const Fields root(document.root());
+void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& draft) {
+  const auto find = [&](std::string_view key) {
+    const auto value = section.find(fmt::format("parallelism_config_{}", key));
+    return value ? value : section.find(key);
+  };
+  const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
+    const auto value = find(key);
+    return value ? std::optional(value->integer(1, kMostOfField)) : std::nullopt;
+  };
+  Parallel& degrees = draft.plan.parallel;
+  degrees.tensor = size("tp_size").value_or(degrees.tensor);
+  degrees.context = size("cp_size").value_or(degrees.context);
+  if (const auto kind = find("cp_comm_strategy")) {
+    draft.plan.context_kind = kind->choice(kCpStrategies);
+  } else if (degrees.context > 1 && find("cp_size")) {
+    draft.plan.context_kind = ContextKind::kAllGather;
+  }
+  const auto ulysses = size("sp_size");
+  if (ulysses && *ulysses > 1) {
+    if (degrees.context > 1) find("sp_size")->fail("goes without a context size; only one");
+    degrees.context = *ulysses;
+    draft.plan.context_kind = ContextKind::kUlysses;
+  }
+  const auto copies = size("dp_replicate_size");
+  const auto share = size("dp_shard_size");
+  if (copies) trainer.copies = *copies;
+  // All of one leave the ranks to plain data parallelism.
+  if (share || copies) trainer.share = share.value_or(1);
+  if (degrees.tensor * degrees.context * copies.value_or(1) * trainer.share.value_or(1) == 1) {
+    trainer.share.reset();
+  }
+}
+
+namespace {
+
+/// Whether a configuration has DeepSpeed as a file of its own.
+bool names_deepspeed(const Fields& root) {
+  return root.section("deepspeed_config").has("deepspeed_config_file");
+}
+
+/// Nodes, ranks and what is shared among them.
+void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
+  static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
+                                                             "MULTI_GPU", "NO"};
   draft.nodes = root.size("num_machines");
   draft.ranks = root.size("num_processes");
-  draft.precision = root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
-  const Fields parallelism = root.section("parallelism_config");
-  static constexpr std::array<std::string_view, 4> kTypes = {"FSDP", "DEEPSPEED", "MULTI_GPU",
-                                                             "NO"};
   const std::string type = root.word("distributed_type", "NO");
   if (std::ranges::find(kTypes, type) == kTypes.end()) {
     root.find("distributed_type")
-        ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MULTI_GPU or NO");
+        ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
   }
-  if (files.size() > 1 || root.section("deepspeed_config").has("deepspeed_config_file")) {
-    if (files.size() != 2) {
+  read_parallelism_section(root.section("parallelism_config"), trainer, draft);
+  if (type == "FSDP") trainer.fsdp = read_fsdp_section(root.section("fsdp_config"));
+}
+
+void read_megatron_section(const Fields& root, Draft& draft) {
+  static constexpr Named<RecomputeKind> kKinds[] = {{RecomputeKind::kSelective, "selective"},
+                                                    {RecomputeKind::kFull, "full"}};
+  const Fields section = root.section("megatron_lm_config");
+  Plan& plan = draft.plan;
+  plan.parallel.tensor = section.integer("megatron_lm_tp_degree", 1);
+  plan.parallel.pipeline = section.integer("megatron_lm_pp_degree", 1);
+  plan.parallel.context = section.integer("megatron_lm_context_parallel_size", 1);
+  plan.parallel.expert = section.integer("megatron_lm_expert_model_parallel_size", 1);
+  plan.parallel.expert_tensor = section.integer("megatron_lm_expert_tensor_parallel_size", 1);
+  draft.micro_batches = section.size("megatron_lm_num_micro_batches");
+  plan.sequence_parallel = section.flag("megatron_lm_sequence_parallelism", false);
+  if (section.flag("megatron_lm_recompute_activations", false)) {
+    plan.recompute.kind = RecomputeKind::kSelective;
+  }
+  plan.recompute.kind =
+      section.choice("megatron_lm_recompute_granularity", kKinds, plan.recompute.kind);
+  if (section.flag("megatron_lm_use_distributed_optimizer", false)) {
+    plan.sharding = sharding_of("NNG").value();
+  }
+}
+
+/// DeepSpeed's configuration as Accelerate makes it of a section; huggingface/accelerate
+/// src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.__post_init__.
+Document deepspeed_of_section(const Fields& root, const std::string& name) {
+  constexpr int kUsualStage = 2;
+  const Fields section = root.section("deepspeed_config");
+  const auto stage = section.find("zero_stage");
+  Tree zero = Tree::mapping();
+  zero.set("stage", stage ? stage->placed_tree() : Tree(kUsualStage));
+  Tree config = Tree::mapping();
+  config.set("zero_optimization", zero);
+  if (const auto steps = section.find("gradient_accumulation_steps")) {
+    config.set("gradient_accumulation_steps", steps->placed_tree());
+  }
+  return Document::from(std::move(config), name);
+}
+
+}  // namespace
+
+void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft) {
+  const SourceFile& file = *files.accelerate;
+  const Document document = Document::parse(file.text, file.name);
+  const Fields root(document.root());
+  read_launch(root, trainer, draft);
+  if (root.has("megatron_lm_config")) {
+    root.find("megatron_lm_config")->fail_unsupported("is not read beside transformers' Trainer");
+  }
+  const DType precision = root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
+  if (draft.precision == DType::kFp32) draft.precision = precision;
+  if (names_deepspeed(root) && !trainer.deepspeed) {
+    root.section("deepspeed_config")
+        .find("deepspeed_config_file")
+        ->fail("names a configuration of DeepSpeed: give its file, too");
+  }
+  if (root.word("distributed_type", "NO") == "DEEPSPEED" && !trainer.deepspeed) {
+    trainer.deepspeed = deepspeed_of_section(root, file.name);
+  }
+  list_settings(root, file.name, kAccelerateSettings, draft.report);
+}
+
+void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const HubFiles sorted = sorted_hub_files(files);
+  if (sorted.accelerate == nullptr || sorted.program != nullptr) {
+    fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
+                           sorted.program != nullptr ? sorted.program->name : sorted.name,
+                           sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
+  }
+  const SourceFile& file = *sorted.accelerate;
+  const Document document = with_settings(Document::parse(file.text, file.name), given);
+  const Fields root(document.root());
+  Trainer trainer;
+  draft.precision = root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
+  read_launch(root, trainer, draft);
+  const bool named = names_deepspeed(root);
+  if (sorted.deepspeed != nullptr || named) {
+    if (sorted.deepspeed == nullptr) {
       fail_input(
           fmt::format("{}: names a file of DeepSpeed: give both, this one first", file.name));
     }
     draft.framework.name = "deepspeed";
     list_settings(root, file.name, kAccelerateSettings, draft.report);
-    return read_deepspeed(files.subspan(1), given, draft);
+    TrainerValues values;
+    if (root.has("mixed_precision")) values.precision = draft.precision;
+    if (given.known_model) values.hidden = given.known_model->hidden;
+    return read_deepspeed_document(Document::parse(sorted.deepspeed->text, sorted.deepspeed->name),
+                                   given, draft, &values);
+  }
+  const std::string type = root.word("distributed_type", "NO");
+  if (type == "MEGATRON_LM") {
+    draft.framework.name = "megatron-lm";
+    read_megatron_section(root, draft);
   }
   draft.framework_overlap = draft.framework_gradients = true;
-  read_parallelism(parallelism, draft);
   settle_ranks(draft, given, file.name);
-  if (type == "FSDP") read_fsdp_section(root, parallelism, draft);
+  if (type != "MEGATRON_LM") {
+    spread_states(trainer.fsdp, settled_copies(trainer, draft, file.name), draft);
+  }
   if (type == "DEEPSPEED") read_zero_section(root, draft);
   read_code_notes(file, draft);
   list_settings(root, file.name, kAccelerateSettings, draft.report);
 }
 
-bool is_accelerate(const SourceFile& file) { return holds(file, "distributed_type:"); }
+bool is_accelerate(const SourceFile& file) {
+  return holds(file, "distributed_type:") && !holds(file, "per_device_train_batch_size");
+}
 
 }  // namespace stepwright

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/huggingface/hub_files.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
 
 namespace stepwright {
 
@@ -14,6 +16,14 @@ std::string write_accelerate(const PlannedJob& planned, const std::vector<std::s
 
 /// Reads such a configuration, and a DeepSpeed one beside it that it may name.
 void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+/// Reads how such a configuration starts the program of `files`: its ranks, FSDP, DeepSpeed, and
+/// the precision where the program says none.
+void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft);
+
+/// Reads degrees under the names of Accelerate's ParallelismConfig, with or without the prefix
+/// `parallelism_config_`. huggingface/accelerate src/accelerate/parallelism_config.py.
+void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& draft);
 
 /// Whether a file is a configuration of Accelerate.
 bool is_accelerate(const SourceFile& file);

@@ -6,8 +6,8 @@
 
 namespace stepwright {
 
-/// Reads files of transformers: a model's config.json, TrainingArguments as JSON or YAML, and a
-/// configuration of DeepSpeed that these name; each at most once, in any order.
+/// Reads files of transformers: a model's config.json, TrainingArguments as JSON or YAML, and the
+/// configurations of DeepSpeed and Accelerate beside them; each at most once, in any order.
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
 /// Whether a file is a config.json or TrainingArguments.

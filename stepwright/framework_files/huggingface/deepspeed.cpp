@@ -1,14 +1,17 @@
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/plan/files/read_choices.h"
 
@@ -147,7 +150,7 @@ void read_zero(const Fields& fields, Draft& draft) {
 
 void read_code(const Fields& fields, Draft& draft) {
   const Fields code = fields.section("stepwright");
-  draft.length = code.size("length");
+  if (const auto length = code.size("length")) draft.length = length;
   if (const auto recompute = code.find("recompute"))
     draft.plan.recompute = read_recompute(*recompute);
   if (const auto layers = code.find("layers")) draft.plan.layers = read_layers(*layers);
@@ -190,33 +193,47 @@ std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::st
   return json.dump(2) + "\n";
 }
 
-void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
-                           const std::string& file) {
+namespace {
+
+void read_degrees(const Fields& fields, Draft& draft) {
   Plan& plan = draft.plan;
   Parallel& degrees = plan.parallel;
-  degrees.tensor = fields.section("tensor_parallel").integer("autotp_size", 1, 0);
-  degrees.tensor = std::max<std::int64_t>(1, degrees.tensor);
-  degrees.context = fields.integer("sequence_parallel_size", 1);
-  if (degrees.context > 1) plan.context_kind = ContextKind::kUlysses;
-  const auto stages = fields.section("pipeline").find("stages");
-  if (stages && stages->text() != "auto") degrees.pipeline = stages->integer(1, kMostOfField);
+  const std::int64_t tensor = fields.section("tensor_parallel").integer("autotp_size", 0, 0);
+  if (tensor > 0) degrees.tensor = tensor;
+  if (const auto context = fields.size("sequence_parallel_size")) {
+    degrees.context = *context;
+    plan.context_kind = ContextKind::kUlysses;
+  }
+  if (const auto stages = fields.section("pipeline").size("stages")) degrees.pipeline = *stages;
   const Fields experts = fields.section("expert_parallel");
   if (experts.flag("enabled", false)) degrees.expert = experts.integer("autoep_size", 1);
+}
+
+void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
+                           const std::string& file, bool has_trainer) {
+  read_degrees(fields, draft);
   settle_ranks(draft, given, file);
-  if (const auto size = fields.size("train_micro_batch_size_per_gpu")) plan.micro_batch = *size;
+  if (const auto size = fields.size("train_micro_batch_size_per_gpu")) {
+    draft.plan.micro_batch = *size;
+  }
   draft.sequences = fields.size("train_batch_size");
   draft.micro_batches = fields.size("gradient_accumulation_steps");
   draft.open_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
   read_zero(fields, draft);
-  read_code(fields, draft);
+  if (!has_trainer) read_code(fields, draft);
   read_optimizer_keys(fields, draft);
   list_settings(fields, file, kDeepspeedSettings, draft.report);
 }
 
-namespace {
+/// The field of the plan that a value of a configuration sets; empty: none.
+std::string_view field_of(std::string_view path) {
+  const auto* known = std::ranges::find(kDeepspeedSettings, path, &KnownSetting::name);
+  return known == std::end(kDeepspeedSettings) ? "" : known->field;
+}
 
-/// The values of a mapping without those that are left to another program; their keys.
-Tree without_auto(const Tree& tree, const std::string& path, std::vector<std::string>& left) {
+/// Takes each "auto" that a plan would read out of a mapping; their paths and lines.
+using Autos = std::map<std::string, std::uint32_t>;
+Tree without_autos(const Tree& tree, const std::string& path, Autos& autos) {
   if (tree.kind != Tree::Kind::kMapping) return tree;
   Tree kept = Tree::mapping();
   kept.line = tree.line;
@@ -224,44 +241,169 @@ Tree without_auto(const Tree& tree, const std::string& path, std::vector<std::st
   for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
     const std::string key = path + tree.items[i].text;
     const Tree& value = tree.items[i + 1];
-    if (value.kind == Tree::Kind::kScalar && value.text == "auto") {
-      left.push_back(key);
+    if (value.kind == Tree::Kind::kScalar && value.text == "auto" && !field_of(key).empty()) {
+      autos[key] = value.line;
     } else {
-      kept.set(tree.items[i].text, without_auto(value, key + ".", left));
+      kept.set(tree.items[i].text, without_autos(value, key + ".", autos));
     }
   }
   return kept;
 }
 
+Tree& section_of(Tree& tree, std::string_view key) {
+  if (tree.find(key) == nullptr) tree.set(key, Tree::mapping());
+  return *tree.find(key);
+}
+
+/// Fills in what the trainer of a configuration says, and takes it from what is still open.
+class Filler {
+ public:
+  Filler(const TrainerValues& trainer, std::string file, Tree& tree, Autos& open, Draft& draft)
+      : trainer_(trainer), file_(std::move(file)), tree_(tree), open_(open), draft_(draft) {}
+
+  void fill() {
+    if (trainer_.micro_batch) {
+      match("train_micro_batch_size_per_gpu", *trainer_.micro_batch, "per_device_train_batch_size");
+    }
+    if (trainer_.accumulation) {
+      match("gradient_accumulation_steps", *trainer_.accumulation, "gradient_accumulation_steps");
+    }
+    // It is the product of these with the ranks.
+    if (trainer_.micro_batch) open_.erase("train_batch_size");
+    if (trainer_.precision) fill_precision();
+    if (trainer_.hidden) fill_buckets();
+  }
+
+ private:
+  /// A value that must be the trainer's where the configuration says one.
+  void match(std::string_view key, const Tree& value, std::string_view argument) {
+    match_in(tree_, key, std::string(key), value, argument);
+  }
+
+  void match_in(Tree& section, std::string_view key, const std::string& path, const Tree& value,
+                std::string_view argument) {
+    open_.erase(path);
+    const Tree* said = section.find(key);
+    if (said == nullptr || said->kind == Tree::Kind::kNull) {
+      section.set(key, value);
+    } else if (said->text != value.text) {
+      fail_input(fmt::format("{}:{}: {} is {}, the trainer's {} says {}", file_, said->line, path,
+                             printable(said->text), argument, value.text));
+    }
+  }
+
+  /// Of a section that the configuration has, or of one that Accelerate adds.
+  void fill_precision() {
+    static constexpr std::pair<std::string_view, DType> kSections[] = {{"bf16", DType::kBf16},
+                                                                       {"fp16", DType::kFp16}};
+    for (const auto& [name, precision] : kSections) {
+      const bool on = trainer_.precision == precision;
+      if (!on && tree_.find(name) == nullptr) continue;
+      Tree& section = section_of(tree_, name);
+      const std::string path = fmt::format("{}.enabled", name);
+      if (section.kind != Tree::Kind::kMapping) continue;
+      if (!on && section.find("enabled") == nullptr && !open_.contains(path)) continue;
+      match_in(section, "enabled", path, on, name);
+    }
+  }
+
+  void fill_buckets() {
+    const std::int64_t square = *trainer_.hidden * *trainer_.hidden;
+    fill_bucket("reduce_bucket_size", square, "the square of the model's width");
+    fill_bucket("stage3_prefetch_bucket_size", square * 9 / 10,
+                "0.9 of the square of the model's width");
+  }
+
+  void fill_bucket(std::string_view key, std::int64_t value, std::string_view why) {
+    const std::string path = fmt::format("zero_optimization.{}", key);
+    if (open_.erase(path) == 0) return;
+    section_of(tree_, "zero_optimization").set(key, value);
+    draft_.assume(std::string(field_of(path)), fmt::format("auto in {}: {}", file_, why));
+  }
+
+  const TrainerValues& trainer_;
+  std::string file_;
+  Tree& tree_;
+  Autos& open_;
+  Draft& draft_;
+};
+
+/// What nothing fills: bf16 where precision is open, DeepSpeed's own defaults elsewhere.
+void note_open_autos(const Autos& open, const std::string& file, Tree& tree, Draft& draft) {
+  for (const auto& [path, line] : open) {
+    draft.assume(std::string(field_of(path)),
+                 fmt::format("auto ({}:{}), which no given file fills", file, line));
+  }
+  if (!open.contains("bf16.enabled")) return;
+  const Tree* half = tree.find("fp16");
+  const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
+  if (enabled != nullptr && enabled->text != "false") return;
+  tree.set("bf16", Tree::mapping().set("enabled", true));
+  draft.assume("job.precision",
+               fmt::format("auto ({}:{}): taken as bf16", file, open.at("bf16.enabled")));
+}
+
+/// The configuration that DeepSpeed prints into a log when its engine starts, on its own lines;
+/// nothing where a text is none. deepspeedai/DeepSpeed deepspeed/runtime/config.py: print.
+std::optional<std::string> printed_configuration(std::string_view text) {
+  constexpr std::string_view kPrinted = "json = {";
+  const std::size_t mark = text.find(kPrinted);
+  if (mark == std::string_view::npos) return std::nullopt;
+  const std::size_t begin = mark + kPrinted.size() - 1;
+  const auto lines =
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      quoted = !quoted;
+    } else if (!quoted && text[i] == '{') {
+      ++depth;
+    } else if (!quoted && text[i] == '}' && --depth == 0) {
+      return std::string(static_cast<std::size_t>(lines), '\n') +
+             std::string(text.substr(begin, i + 1 - begin));
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+void read_deepspeed_document(const Document& document, const Given& given, Draft& draft,
+                             const TrainerValues* trainer) {
+  const std::string& name = document.name();
+  Autos autos;
+  Tree tree = without_autos(document.root().placed_tree(), "", autos);
+  if (tree.kind != Tree::Kind::kMapping) document.root().fail("must be a mapping (key: value)");
+  Autos open = autos;
+  if (trainer != nullptr) Filler(*trainer, name, tree, open, draft).fill();
+  note_open_autos(open, name, tree, draft);
+  const Document filled = Document::from(std::move(tree), name);
+  read_deepspeed_fields(Fields(filled.root()), draft, given, name, trainer != nullptr);
+  std::erase_if(draft.report.read,
+                [&](const ReadSetting& one) { return autos.contains(one.name); });
+}
 
 void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
-  const std::string& name = files.front().name;
-  const Document whole = with_settings(Document::parse(files.front().text, name), given);
-  std::vector<std::string> left;
-  Tree tree = without_auto(whole.root().tree(), "", left);
-  const bool brain = std::ranges::find(left, "bf16.enabled") != left.end();
-  if (brain) {
-    const Tree* half = tree.find("fp16");
-    const Tree* enabled = half == nullptr ? nullptr : half->find("enabled");
-    if (enabled == nullptr || enabled->text == "false") {
-      tree.set("bf16", Tree::mapping().set("enabled", true));
-      draft.notes.push_back(
-          "The precision is taken to be bf16, as the file leaves it to the training code.");
-    }
-  }
-  const Document document = Document::from(std::move(tree), name);
-  if (!left.empty()) {
-    draft.notes.push_back(fmt::format("These are auto, and treated as if nothing was said: {}.",
-                                      fmt::join(left, ", ")));
-  }
-  const Document& said = left.empty() ? whole : document;
-  read_deepspeed_fields(Fields(said.root()), draft, given, name);
+  const SourceFile& file = files.front();
+  const auto printed = printed_configuration(file.text);
+  read_deepspeed_document(
+      with_settings(Document::parse(printed ? *printed : file.text, file.name), given), given,
+      draft);
 }
 
 bool is_deepspeed(const SourceFile& file) {
-  return holds(file, "\"zero_optimization\"") || holds(file, "\"train_micro_batch_size_per_gpu\"");
+  if (printed_configuration(file.text)) return true;
+  const std::size_t begin = file.text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || file.text[begin] != '{') return false;
+  if (!holds(file, "\"zero_optimization\"") && !holds(file, "\"train_micro_batch_size_per_gpu\"") &&
+      !holds(file, "\"train_batch_size\"")) {
+    return false;
+  }
+  return !holds(file, "per_device_train_batch_size");
 }
 
 }  // namespace stepwright

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/fields.h"
 
 namespace stepwright {
 
@@ -13,12 +14,24 @@ namespace stepwright {
 /// under the key `stepwright`, which DeepSpeed passes over.
 std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::string>& header);
 
-/// Reads such a configuration; "auto" is as good as nothing.
+/// Reads such a configuration, or the log in which DeepSpeed has printed it; "auto" is as good as
+/// nothing, which the report says.
 void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
-/// The same of a configuration inside another file.
-void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
-                           const std::string& file);
+/// What stands behind "auto" in the configuration of a trainer, as far as it is known.
+struct TrainerValues {
+  std::optional<std::int64_t> micro_batch, accumulation;
+  std::optional<DType> precision;
+  std::optional<std::int64_t> hidden;  ///< Of the model.
+};
+
+/// The same of a document, with the values that transformers' Trainer fills in: those of its
+/// arguments, and buckets that follow from the model's width. Fails with `kInput` where the
+/// configuration says another batch or precision than the trainer, which does not start then.
+/// huggingface/transformers src/transformers/integrations/deepspeed.py: HfTrainerDeepSpeedConfig;
+/// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
+void read_deepspeed_document(const Document& document, const Given& given, Draft& draft,
+                             const TrainerValues* trainer = nullptr);
 
 /// Whether a file is a configuration of DeepSpeed.
 bool is_deepspeed(const SourceFile& file);

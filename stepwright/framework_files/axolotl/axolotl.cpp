@@ -1,0 +1,153 @@
+#include "stepwright/framework_files/axolotl/axolotl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/axolotl/settings.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/training_arguments.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// `sequence_len`, which YAML 1.1 lets people write as 500_000.
+std::int64_t read_sequence_length(const Fields& fields) {
+  constexpr std::int64_t kUsualLength = 512;
+  const auto given = fields.find("sequence_len");
+  if (!given) return kUsualLength;
+  if (given->is_number() || !given->is_scalar()) return given->integer(1, kMostOfField);
+  std::string digits = given->text();
+  std::erase(digits, '_');
+  const Document plain = Document::from(
+      Tree::mapping().set("sequence_len", Tree::scalar(digits, false)), given->where());
+  return plain.root().get("sequence_len").integer(1, kMostOfField);
+}
+
+/// axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py: resolve_dtype.
+void read_types(const Fields& fields, Draft& draft) {
+  const bool half = fields.flag("fp16", false) || fields.flag("float16", false);
+  const auto brain = fields.find("bf16");
+  const bool automatic = !brain || brain->text() == "auto";
+  const bool full = brain && brain->text() == "full";
+  const bool on = !automatic && (full || brain->boolean());
+  if (on && half) fields.find("fp16")->fail("bf16 and fp16 are both true; only one can be");
+  if (automatic && !half) {
+    draft.assume("job.precision", "bf16 is auto: the devices have it");
+  }
+  const bool wide = fields.flag("float32", false) && automatic;
+  const bool narrow = on || fields.flag("bfloat16", false) || (automatic && !half && !wide);
+  draft.precision = half ? DType::kFp16 : narrow ? DType::kBf16 : DType::kFp32;
+  if (fields.flag("fp8", false)) draft.precision = DType::kFp8;
+}
+
+void read_batch_of_axolotl(const Fields& fields, Draft& draft) {
+  draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
+  draft.micro_batches = fields.size("gradient_accumulation_steps");
+  if (draft.micro_batches) return;
+  const auto batch = fields.size("batch_size");
+  draft.micro_batches = batch ? std::max<std::int64_t>(1, *batch / draft.plan.micro_batch) : 1;
+}
+
+void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+  const auto given = fields.find("gradient_checkpointing");
+  if (!given) return;
+  const bool moved = given->text().starts_with("offload") || given->text() == "unsloth";
+  if (moved) {
+    left_out.push_back({"gradient_checkpointing", *given,
+                        "offload of activations: its messages and what it frees of the devices"});
+  }
+  if (moved || given->boolean()) draft.plan.recompute.kind = RecomputeKind::kFull;
+}
+
+void read_attention_flags(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+  if (fields.flag("flash_attention", false)) draft.attention = AttentionKernel::kFlash2;
+  if (fields.flag("eager_attention", false)) draft.attention = AttentionKernel::kUnfused;
+  take_attention(fields, "attn_implementation", left_out, draft);
+}
+
+/// axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy}: heads that never
+/// write all logits.
+void read_loss(const Fields& fields, Draft& draft) {
+  for (const std::string_view key : {"liger_fused_linear_cross_entropy", "cut_cross_entropy",
+                                     "chunked_cross_entropy", "unsloth_cross_entropy_loss"}) {
+    draft.fused_cross_entropy = draft.fused_cross_entropy || fields.flag(key, false);
+  }
+  const auto plugins = fields.node().find("plugins");
+  if (!plugins || !plugins->is_sequence() || fields.has("cut_cross_entropy")) return;
+  for (std::size_t i = 0; i < plugins->size(); ++i) {
+    if (!plugins->at(i).text().ends_with("CutCrossEntropyPlugin")) continue;
+    draft.fused_cross_entropy = fields.has("plugins");
+  }
+}
+
+/// axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py: validate_ring_attn_func.
+void read_context(const Fields& fields, Draft& draft) {
+  static constexpr Named<ContextKind> kRings[] = {{ContextKind::kAllGather, "varlen_llama3"},
+                                                  {ContextKind::kRing, "batch_ring"},
+                                                  {ContextKind::kRing, "batch_zigzag"},
+                                                  {ContextKind::kRing, "batch_stripe"}};
+  const std::int64_t older = fields.integer("sequence_parallel_degree", 1);
+  draft.plan.parallel.context = fields.integer("context_parallel_size", older);
+  const auto packing = fields.node().find("sample_packing");
+  const bool packed = packing && !packing->is_null() && packing->boolean();
+  draft.plan.context_kind = fields.choice("ring_attn_func", kRings,
+                                          packed ? ContextKind::kAllGather : ContextKind::kRing);
+}
+
+/// axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py: _get_parallel_config_kwargs.
+void read_mesh(const Fields& fields, bool is_fsdp, Trainer& trainer, Draft& draft) {
+  draft.plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
+  draft.plan.parallel.expert = fields.integer("expert_parallel_size", 1);
+  read_context(fields, draft);
+  const auto share = fields.size("dp_shard_size");
+  if (share && *share > 1 && !is_fsdp) {
+    fields.find("dp_shard_size")->fail("goes with fsdp_config, which is not there");
+  }
+  if (share && *share > 1) trainer.share = share;
+  const auto copies = fields.size("dp_replicate_size");
+  if (copies && *copies > 1) {
+    trainer.copies = *copies;
+  } else if (trainer.share) {
+    trainer.copies.reset();
+  }
+}
+
+}  // namespace
+
+void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const HubFiles sorted = sorted_hub_files(files);
+  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
+  const Document document =
+      with_settings(Document::parse(sorted.program->text, sorted.program->name), given);
+  const Fields fields(document.root());
+  if (sorted.model) draft.model = read_config(*sorted.model);
+  if (const auto id = fields.find("base_model")) take_named_model(*id, given, draft);
+  take_trainer_defaults(draft);
+  Trainer trainer;
+  std::vector<LeftOut> left_out;
+  draft.length = read_sequence_length(fields);
+  read_batch_of_axolotl(fields, draft);
+  read_types(fields, draft);
+  read_checkpointing(fields, left_out, draft);
+  read_attention_flags(fields, left_out, draft);
+  read_loss(fields, draft);
+  take_optimizer(fields, "optimizer", left_out, draft);
+  const bool is_fsdp = read_fsdp_settings(fields, true, trainer, left_out);
+  read_mesh(fields, is_fsdp, trainer, draft);
+  trainer.deepspeed = deepspeed_of(fields, "deepspeed", sorted);
+  settle_program(fields, sorted, trainer, left_out, given, draft, kAxolotlSettings);
+}
+
+bool is_axolotl(const SourceFile& file) {
+  return holds(file, "base_model:") &&
+         (holds(file, "micro_batch_size:") || holds(file, "sequence_len:"));
+}
+
+}  // namespace stepwright

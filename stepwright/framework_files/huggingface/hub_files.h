@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// The files that start a program on transformers, by what their content says they are.
+struct HubFiles {
+  const SourceFile* program = nullptr;     ///< What the program itself is told.
+  const SourceFile* accelerate = nullptr;  ///< A configuration of Accelerate.
+  const SourceFile* deepspeed = nullptr;   ///< A configuration of DeepSpeed.
+  std::optional<Document> model;           ///< The config.json of its model.
+  std::string name;                        ///< Of the first, for messages.
+};
+
+/// Sorts files, in any order. Fails with `kInput` where two are of a kind.
+HubFiles sorted_hub_files(std::span<const SourceFile> files);
+
+/// Takes the model that an id of Hugging Face or a path names, unless `--model` or a config.json
+/// has said one. Fails with `kInput` naming `--model` where no built-in model has that id.
+void take_named_model(Node id, const Given& given, Draft& draft);
+
+}  // namespace stepwright

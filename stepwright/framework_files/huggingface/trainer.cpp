@@ -1,0 +1,123 @@
+#include "stepwright/framework_files/huggingface/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/huggingface/optimizer_words.h"
+
+namespace stepwright {
+
+const OptimizerWord* optimizer_word(std::string_view word) {
+  const auto* found = std::ranges::find_if(kOptimizerWords, [&](const OptimizerWord& known) {
+    if (!known.word.ends_with('*')) return known.word == word;
+    return word.starts_with(known.word.substr(0, known.word.size() - 1));
+  });
+  return found == std::end(kOptimizerWords) ? nullptr : found;
+}
+
+void take_trainer_defaults(Draft& draft) {
+  constexpr std::int64_t kUsualBatch = 8;
+  draft.open_micro_batch = false;
+  draft.plan.micro_batch = kUsualBatch;
+  draft.micro_batches = 1;
+  draft.precision = DType::kFp32;
+  draft.optimizer = Optimizer::kAdamW;
+}
+
+void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
+                    Draft& draft) {
+  const auto given = fields.node().find(key);
+  if (!given || given->is_null()) return;
+  const OptimizerWord* known = optimizer_word(given->text());
+  if (known != nullptr && known->leaves_out.empty()) {
+    draft.optimizer = known->optimizer;
+    static_cast<void>(fields.find(key));
+    return;
+  }
+  const std::string why(known != nullptr ? known->leaves_out
+                                         : "its states and its update: AdamW's are counted");
+  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(given->text())));
+  left_out.push_back({std::string(key), *given, why});
+}
+
+void take_attention(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
+                    Draft& draft) {
+  const auto given = fields.node().find(key);
+  if (!given || given->is_null()) return;
+  const auto* known = std::ranges::find(kAttentionWords, given->text(), &AttentionWord::word);
+  if (known == std::end(kAttentionWords)) {
+    left_out.push_back({std::string(key), *given, "this kernel of attention"});
+    return;
+  }
+  if (known->kernel) draft.attention = known->kernel;
+  static_cast<void>(fields.find(key));
+}
+
+std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
+                                     const HubFiles& files) {
+  const auto named = fields.find(key);
+  if (named && named->is_mapping()) {
+    return Document::from(named->placed_tree(), files.name);
+  }
+  if (named && files.program != nullptr && named->text() == files.program->name) {
+    named->fail("names this file itself");
+  }
+  if (named && files.deepspeed == nullptr) {
+    named->fail("names a configuration of DeepSpeed: give its file, too");
+  }
+  if (files.deepspeed == nullptr) return std::nullopt;
+  return Document::parse(files.deepspeed->text, files.deepspeed->name);
+}
+
+std::int64_t settled_copies(const Trainer& trainer, const Draft& draft, const std::string& name) {
+  const std::int64_t data = draft.plan.parallel.data;
+  const std::int64_t copies = trainer.copies
+                                  ? *trainer.copies
+                                  : std::max<std::int64_t>(1, data / trainer.share.value_or(data));
+  const std::int64_t share = trainer.share.value_or(data / copies);
+  if (copies * share == data) return copies;
+  fail_input(fmt::format(
+      "{}: {} (replicate) x {} (share) are not the {} data-parallel ranks that the other degrees "
+      "leave of {} devices",
+      name, copies, share, data, draft.cluster.devices()));
+}
+
+void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
+                    const std::string& name) {
+  if (trainer.deepspeed) {
+    draft.framework.name = "deepspeed";
+    std::optional<std::int64_t> hidden;
+    if (given.known_model) hidden = given.known_model->hidden;
+    if (draft.model) hidden = draft.model->hidden;
+    const TrainerValues values{.micro_batch = draft.plan.micro_batch,
+                               .accumulation = draft.micro_batches.value_or(1),
+                               .precision = draft.precision,
+                               .hidden = hidden};
+    return read_deepspeed_document(*trainer.deepspeed, given, draft, &values);
+  }
+  draft.framework_overlap = draft.framework_gradients = true;
+  settle_ranks(draft, given, name);
+  spread_states(trainer.fsdp, settled_copies(trainer, draft, name), draft);
+}
+
+void list_left_out(const std::vector<LeftOut>& left_out, const std::string& file,
+                   ImportReport& report) {
+  for (const LeftOut& one : left_out) {
+    const auto listed = std::ranges::find(report.not_read, one.name, &UnreadSetting::name);
+    if (listed == report.not_read.end()) {
+      report.not_read.push_back({printable(one.name),
+                                 one.place.is_scalar() ? printable(one.place.text()) : "", file,
+                                 one.place.line(), Matters::kYes, one.why});
+    } else {
+      listed->matters = Matters::kYes;
+      listed->why = one.why;
+    }
+  }
+}
+
+}  // namespace stepwright

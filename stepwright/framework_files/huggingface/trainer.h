@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/huggingface/hub_files.h"
+
+namespace stepwright {
+
+/// What a program on transformers' Trainer is told, in whatever words, beside what its `Draft` has
+/// already: micro-batch, accumulation, length, precision, recomputation, optimizer, degrees.
+struct Trainer {
+  FsdpChoice fsdp;  ///< Of no DeepSpeed.
+  /// Groups of ranks that share a model's states; nothing: what `share` leaves.
+  std::optional<std::int64_t> copies = 1;
+  std::optional<std::int64_t> share;  ///< Data-parallel ranks of such a group, where it is said.
+  std::optional<Document> deepspeed;  ///< Where the program has one.
+};
+
+/// A setting whose value matters to no plan but to what it predicts.
+struct LeftOut {
+  std::string name;
+  Node place;
+  std::string why;
+};
+
+/// Micro-batch, accumulation and precision of the draft before a file says them: the defaults of
+/// transformers' TrainingArguments.
+void take_trainer_defaults(Draft& draft);
+
+/// Takes an optimizer of `kOptimizerWords`, or AdamW in its place, said in what is left out.
+void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
+                    Draft& draft);
+
+/// The configuration of DeepSpeed under a key: a mapping, or the path of a file that must be given.
+/// Fails with `kInput` where it is not, and where a file names itself.
+std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
+                                     const HubFiles& files);
+
+/// The groups of ranks that share states. Fails with `kInput` where a trainer's are not the
+/// data-parallel ranks, which must be settled.
+std::int64_t settled_copies(const Trainer& trainer, const Draft& draft, const std::string& name);
+
+/// Spreads model and batch over the ranks: with DeepSpeed, whose `auto` values become those of the
+/// trainer, with FSDP or plain. `name` stands for the files.
+void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
+                    const std::string& name);
+
+/// Says of each setting in the report that it matters.
+void list_left_out(const std::vector<LeftOut>& left_out, const std::string& file,
+                   ImportReport& report);
+
+}  // namespace stepwright

@@ -1,0 +1,118 @@
+#include "stepwright/framework_files/huggingface/training_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "stepwright/framework_files/huggingface/accelerate.h"
+#include "stepwright/framework_files/huggingface/attention_words.h"
+
+namespace stepwright {
+namespace {
+
+/// The words of `fsdp`, in a text or in a list.
+std::vector<std::string> strategy_words(Node given) {
+  std::vector<std::string> words;
+  const auto add = [&](const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_of(" ,", at), text.size());
+      if (end > at) words.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  };
+  if (!given.is_sequence()) {
+    add(given.text());
+  } else {
+    for (std::size_t i = 0; i < given.size(); ++i) add(given.at(i).text());
+  }
+  return words;
+}
+
+/// Whether the words of `fsdp` turn it on; huggingface/transformers
+/// src/transformers/training_args.py: _process_fsdp_args.
+bool read_fsdp_words(Node given, Trainer& trainer, std::vector<LeftOut>& left_out) {
+  static constexpr std::string_view kOthers[] = {"auto_wrap", "offload"};
+  bool on = false;
+  for (const std::string& word : strategy_words(given)) {
+    if (word == "offload") {
+      left_out.push_back(
+          {"fsdp", given, "offload to the host: its messages and what it frees of the devices"});
+    }
+    if (word == "false" || word == "False") continue;
+    on = true;
+    if (std::ranges::find(kOthers, word) != std::end(kOthers)) continue;
+    trainer.fsdp = fsdp_choice(word, given);
+  }
+  return on;
+}
+
+void read_precision(const Fields& arguments, Draft& draft) {
+  const bool brain = arguments.flag("bf16", false);
+  const bool half = arguments.flag("fp16", false);
+  if (brain && half) arguments.find("fp16")->fail("bf16 and fp16 are both true; only one can be");
+  draft.precision = brain ? DType::kBf16 : half ? DType::kFp16 : DType::kFp32;
+}
+
+void read_length(const Fields& arguments, Draft& draft) {
+  for (const std::string_view key : {"max_length", "max_seq_length", "block_size"}) {
+    if (!draft.length) draft.length = arguments.size(key);
+  }
+}
+
+}  // namespace
+
+bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer,
+                        std::vector<LeftOut>& left_out) {
+  const auto given = fields.find("fsdp");
+  const auto section = fields.node().find("fsdp_config");
+  const bool has_section =
+      section && !section->is_null() && !(section->is_mapping() && section->size() == 0);
+  const bool named = given && read_fsdp_words(*given, trainer, left_out);
+  if (!named && !(section_alone && has_section)) return false;
+  if (trainer.fsdp.states == "NNN" && !named) trainer.fsdp.states = "GGG";
+  if (!has_section) return true;
+  if (section->is_scalar()) section->fail("is a path: give its content in its place");
+  const FsdpChoice words = trainer.fsdp;
+  trainer.fsdp = read_fsdp_section(fields.section("fsdp_config"), words);
+  return true;
+}
+
+void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
+                         std::vector<LeftOut>& left_out, Draft& draft) {
+  read_precision(arguments, draft);
+  draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", draft.plan.micro_batch);
+  draft.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
+  for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {
+    if (arguments.flag(key, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
+  }
+  draft.fused_cross_entropy = arguments.flag("use_liger_kernel", draft.fused_cross_entropy);
+  take_optimizer(arguments, "optim", left_out, draft);
+  trainer.deepspeed = deepspeed_of(arguments, "deepspeed", files);
+  read_fsdp_settings(arguments, false, trainer, left_out);
+  take_attention(arguments, "attn_implementation", left_out, draft);
+  read_parallelism_section(arguments.section("parallelism_config"), trainer, draft);
+}
+
+void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
+                    const std::vector<LeftOut>& left_out, const Given& given, Draft& draft,
+                    std::span<const KnownSetting> known) {
+  const std::string& name = files.program->name;
+  if (files.accelerate != nullptr) read_accelerate_launch(files, trainer, draft);
+  settle_trainer(trainer, given, draft, name);
+  list_settings(fields, name, known, draft.report);
+  list_left_out(left_out, name, draft.report);
+}
+
+void read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
+                             Draft& draft, std::span<const KnownSetting> known) {
+  take_trainer_defaults(draft);
+  Trainer trainer;
+  std::vector<LeftOut> left_out;
+  if (const auto id = arguments.find("model_name_or_path")) take_named_model(*id, given, draft);
+  read_length(arguments, draft);
+  read_trainer_fields(arguments, files, trainer, left_out, draft);
+  settle_program(arguments, files, trainer, left_out, given, draft, known);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/hub_files.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
+
+namespace stepwright {
+
+/// Reads micro-batch, accumulation, precision, recomputation, optimizer and degrees under the names
+/// of transformers' TrainingArguments, of releases 4 and 5, and of trl's SFTConfig.
+/// huggingface/transformers src/transformers/training_args.py;
+/// huggingface/trl trl/trainer/sft_config.py.
+void read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
+                             Draft& draft, std::span<const KnownSetting> known);
+
+/// The same without the length and the spread over ranks, for programs that say these in words of
+/// their own.
+void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
+                         std::vector<LeftOut>& left_out, Draft& draft);
+
+/// Reads the words of `fsdp` and, over them, `fsdp_config`, which turns FSDP on by itself with
+/// `section_alone`. Whether FSDP is on.
+bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer,
+                        std::vector<LeftOut>& left_out);
+
+/// Spreads it over the ranks that `files` start, and lists what became of the settings.
+void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
+                    const std::vector<LeftOut>& left_out, const Given& given, Draft& draft,
+                    std::span<const KnownSetting> known);
+
+}  // namespace stepwright

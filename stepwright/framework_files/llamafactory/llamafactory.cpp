@@ -1,0 +1,72 @@
+#include "stepwright/framework_files/llamafactory/llamafactory.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/training_arguments.h"
+#include "stepwright/framework_files/llamafactory/settings.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// What is trained, and with which loss; hiyouga/LLaMA-Factory
+/// src/llamafactory/hparams/finetuning_args.py: stage, finetuning_type.
+void read_method(const Fields& fields, std::vector<LeftOut>& left_out) {
+  const auto type = fields.node().find("finetuning_type");
+  if (type && !type->is_null() && type->text() != "full") {
+    left_out.push_back(
+        {"finetuning_type", *type, "adapters or frozen weights: all are trained in the plan"});
+  }
+  const auto stage = fields.node().find("stage");
+  if (stage && !stage->is_null() && stage->text() != "sft" && stage->text() != "pt") {
+    left_out.push_back(
+        {"stage", *stage, "a second model or another loss: one of tokens is counted"});
+  }
+}
+
+/// hiyouga/LLaMA-Factory src/llamafactory/model/model_utils/checkpointing.py.
+void read_recomputation(const Fields& fields, Draft& draft) {
+  const bool off = fields.flag("disable_gradient_checkpointing", false);
+  draft.plan.recompute.kind = off ? RecomputeKind::kNone : RecomputeKind::kFull;
+  if (!fields.has("disable_gradient_checkpointing")) {
+    draft.assume("recompute", "LLaMA-Factory recomputes unless disable_gradient_checkpointing");
+  }
+}
+
+}  // namespace
+
+void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const HubFiles sorted = sorted_hub_files(files);
+  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
+  const Document document =
+      with_settings(Document::parse(sorted.program->text, sorted.program->name), given);
+  const Fields fields(document.root());
+  if (sorted.model) draft.model = read_config(*sorted.model);
+  if (const auto id = fields.find("model_name_or_path")) take_named_model(*id, given, draft);
+  take_trainer_defaults(draft);
+  Trainer trainer;
+  std::vector<LeftOut> left_out;
+  constexpr std::int64_t kUsualLength = 2048;
+  draft.length = fields.integer("cutoff_len", kUsualLength);
+  read_method(fields, left_out);
+  read_trainer_fields(fields, sorted, trainer, left_out, draft);
+  read_recomputation(fields, draft);
+  if (fields.flag("pure_bf16", false)) draft.precision = DType::kBf16;
+  if (fields.flag("fp8", false)) draft.precision = DType::kFp8;
+  draft.fused_cross_entropy = fields.flag("enable_liger_kernel", draft.fused_cross_entropy);
+  take_attention(fields, "flash_attn", left_out, draft);
+  settle_program(fields, sorted, trainer, left_out, given, draft, kLlamaFactorySettings);
+}
+
+bool is_llamafactory(const SourceFile& file) {
+  return holds(file, "model_name_or_path:") &&
+         (holds(file, "finetuning_type:") || holds(file, "cutoff_len:") || holds(file, "stage:"));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,121 @@
+#include "stepwright/framework_files/huggingface/accelerate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright {
+namespace {
+
+ImportedPlan launched(std::vector<SourceFile> files) {
+  Given given;
+  given.cluster = "dgx-h100:2";
+  given.model = "llama-3-8b";
+  given.batch = "128x4096";
+  return import_sources("", files, given);
+}
+
+SourceFile launch(const std::string& type, const std::string& lines) {
+  return {"launch.yaml", "distributed_type: " + type +
+                             "\nnum_machines: 2\nnum_processes: 16\nmixed_precision: bf16\n" +
+                             lines};
+}
+
+TEST(Accelerate, ReadsTheStrategiesOfBothVersionsOfFsdp) {
+  const auto sharding = [](const std::string& section) {
+    return sharding_word(
+        launched({launch("FSDP", "fsdp_config: {" + section + "}\n")}).planned.plan.sharding);
+  };
+  EXPECT_EQ(sharding("fsdp_sharding_strategy: FULL_SHARD"), "GGG");
+  EXPECT_EQ(sharding("fsdp_sharding_strategy: 2"), "NGG");
+  EXPECT_EQ(sharding("fsdp_sharding_strategy: NO_SHARD"), "NNN");
+  EXPECT_EQ(sharding("fsdp_sharding_strategy: HYBRID_SHARD_ZERO2"), "NII");
+  EXPECT_EQ(sharding("fsdp_version: 2, fsdp_reshard_after_forward: false"), "NGG");
+}
+
+TEST(Accelerate, DegreesThatAreNotItsProcessesAreRefused) {
+  try {
+    launched({launch("FSDP",
+                     "parallelism_config: {parallelism_config_dp_shard_size: 4, "
+                     "parallelism_config_tp_size: 2}\n")});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), testing::HasSubstr("1 (replicate) x 4 (share) are not the 8 data"));
+  }
+}
+
+TEST(Accelerate, ReadsMegatronInsideIt) {
+  const Plan plan =
+      launched({launch("MEGATRON_LM",
+                       "megatron_lm_config: {megatron_lm_tp_degree: 2, megatron_lm_pp_degree: 4, "
+                       "megatron_lm_num_micro_batches: 64, megatron_lm_sequence_parallelism: true, "
+                       "megatron_lm_recompute_activations: true, "
+                       "megatron_lm_use_distributed_optimizer: true}\n")})
+          .planned.plan;
+  EXPECT_EQ(plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.parallel.pipeline, 4);
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
+  EXPECT_EQ(sharding_word(plan.sharding), "NNG");
+}
+
+TEST(Accelerate, ItsPrecisionFillsDeepSpeeds) {
+  const SourceFile zero{"ds.json", R"({"fp16": {"enabled": "auto"}, "bf16": {"enabled": "auto"},
+    "train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2}})"};
+  const PlannedJob planned =
+      launched({launch("DEEPSPEED", "deepspeed_config: {deepspeed_config_file: ds.json}\n"), zero})
+          .planned;
+  EXPECT_EQ(planned.job.precision, DType::kBf16);
+  EXPECT_EQ(planned.plan.micro_batch, 2);
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "NGG");
+}
+
+TEST(DeepSpeed, ReadsTheConfigurationThatALogHas) {
+  const SourceFile log{"train.log", R"([INFO] [config.py:1001:print] DeepSpeedEngine configuration:
+[INFO] [config.py:1005:print]   zero_enabled ................. True
+[INFO] [config.py:991:print_user_config]   json = {
+    "train_micro_batch_size_per_gpu": 2,
+    "note": "a } in a text",
+    "zero_optimization": {
+        "stage": 1,
+        "reduce_bucket_size": 5.000000e+08
+    },
+    "bf16": {
+        "enabled": true
+    }
+}
+step 1 {loss: 3}
+)"};
+  const ImportedPlan plan = launched({log});
+  EXPECT_EQ(plan.target, "deepspeed");
+  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan.planned.plan.gradient_bucket, 500'000'000);
+  const auto stage =
+      std::ranges::find(plan.report.read, "zero_optimization.stage", &ReadSetting::name);
+  ASSERT_NE(stage, plan.report.read.end());
+  EXPECT_EQ(stage->line, 7U);
+}
+
+TEST(DeepSpeed, EachAutoIsSaidToBeAssumed) {
+  const SourceFile zero{"ds.json", R"({"train_micro_batch_size_per_gpu": "auto",
+    "bf16": {"enabled": "auto"},
+    "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto"}})"};
+  const ImportReport report = launched({zero}).report;
+  const auto why = [&](std::string_view field) {
+    for (const AssumedField& one : report.assumed) {
+      if (one.field == field) return one.why;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why("job.precision"), "auto (ds.json:2): taken as bf16");
+  EXPECT_THAT(why("buckets.gradients"), testing::HasSubstr("auto (ds.json:3)"));
+  EXPECT_THAT(why("micro_batch"), testing::Not(testing::IsEmpty()));
+}
+
+}  // namespace
+}  // namespace stepwright
