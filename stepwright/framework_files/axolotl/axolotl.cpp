@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
 #include "stepwright/framework_files/axolotl/settings.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
@@ -128,7 +129,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
       with_settings(Document::parse(sorted.program->text, sorted.program->name), given);
   const Fields fields(document.root());
   if (sorted.model) draft.model = read_config(*sorted.model);
-  if (const auto id = fields.find("base_model")) take_named_model(*id, given, draft);
+  if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft);
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;

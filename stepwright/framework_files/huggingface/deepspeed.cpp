@@ -195,7 +195,7 @@ std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::st
 
 namespace {
 
-void read_degrees(const Fields& fields, Draft& draft) {
+void read_deepspeed_degrees(const Fields& fields, Draft& draft) {
   Plan& plan = draft.plan;
   Parallel& degrees = plan.parallel;
   const std::int64_t tensor = fields.section("tensor_parallel").integer("autotp_size", 0, 0);
@@ -211,7 +211,7 @@ void read_degrees(const Fields& fields, Draft& draft) {
 
 void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& given,
                            const std::string& file, bool has_trainer) {
-  read_degrees(fields, draft);
+  read_deepspeed_degrees(fields, draft);
   settle_ranks(draft, given, file);
   if (const auto size = fields.size("train_micro_batch_size_per_gpu")) {
     draft.plan.micro_batch = *size;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/named_model.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
@@ -42,15 +42,11 @@ HubFiles sorted_hub_files(std::span<const SourceFile> files) {
   return sorted;
 }
 
-void take_named_model(Node id, const Given& given, Draft& draft) {
-  if (draft.model || given.known_model) return;
-  const auto known = built_in_of_id(id.text());
-  if (!known) {
-    id.fail(
-        "no built-in model has this name: --model CONFIG.JSON says its sizes (or give its "
-        "config.json beside this file)");
-  }
-  draft.model = built_in_model(*known);
+void take_hub_model(Node id, const Given& given, Draft& draft) {
+  if (take_named_model(id.text(), given, draft)) return;
+  id.fail(
+      "no built-in model has this name: --model CONFIG.JSON says its sizes (or give its "
+      "config.json beside this file)");
 }
 
 }  // namespace stepwright

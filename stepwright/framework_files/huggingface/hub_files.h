@@ -22,6 +22,6 @@ HubFiles sorted_hub_files(std::span<const SourceFile> files);
 
 /// Takes the model that an id of Hugging Face or a path names, unless `--model` or a config.json
 /// has said one. Fails with `kInput` naming `--model` where no built-in model has that id.
-void take_named_model(Node id, const Given& given, Draft& draft);
+void take_hub_model(Node id, const Given& given, Draft& draft);
 
 }  // namespace stepwright

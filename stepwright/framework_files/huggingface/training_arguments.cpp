@@ -109,7 +109,7 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;
-  if (const auto id = arguments.find("model_name_or_path")) take_named_model(*id, given, draft);
+  if (const auto id = arguments.find("model_name_or_path")) take_hub_model(*id, given, draft);
   read_length(arguments, draft);
   read_trainer_fields(arguments, files, trainer, left_out, draft);
   settle_program(arguments, files, trainer, left_out, given, draft, known);

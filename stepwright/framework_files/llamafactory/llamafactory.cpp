@@ -48,7 +48,7 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
       with_settings(Document::parse(sorted.program->text, sorted.program->name), given);
   const Fields fields(document.root());
   if (sorted.model) draft.model = read_config(*sorted.model);
-  if (const auto id = fields.find("model_name_or_path")) take_named_model(*id, given, draft);
+  if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;

@@ -1,0 +1,199 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/axolotl/settings.h"
+#include "stepwright/framework_files/huggingface/arguments_settings.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/llamafactory/settings.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kAxolotl = R"(base_model: Qwen/Qwen3-8B
+plugins:
+  - axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin
+dp_shard_size: 2
+context_parallel_size: 2
+tensor_parallel_size: 2
+fsdp_version: 2
+fsdp_config:
+  offload_params: false
+  reshard_after_forward: true
+sequence_len: 8_192
+sample_packing: true
+attn_implementation: flash_attention_2
+gradient_accumulation_steps: 4
+micro_batch_size: 1
+optimizer: adamw_torch_fused
+bf16: true
+special_tokens:
+)";
+
+constexpr const char* kFactory = R"(model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct
+stage: sft
+finetuning_type: full
+deepspeed: examples/deepspeed/ds_z3_config.json
+cutoff_len: 1024
+per_device_train_batch_size: 1
+gradient_accumulation_steps: 2
+learning_rate: 1.0e-4
+bf16: true
+)";
+
+const SourceFile kStageThree{"ds_z3_config.json", R"({"train_batch_size": "auto",
+  "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
+  "fp16": {"enabled": "auto"}, "bf16": {"enabled": "auto"},
+  "zero_optimization": {"stage": 3, "overlap_comm": false, "reduce_bucket_size": "auto",
+    "stage3_prefetch_bucket_size": "auto", "stage3_param_persistence_threshold": "auto"}})"};
+
+ImportedPlan started(const std::string& text, std::vector<SourceFile> others = {}) {
+  Given given;
+  given.cluster = "dgx-h100";
+  others.insert(others.begin(), {"train.yaml", text});
+  return import_sources("", others, given);
+}
+
+std::string refused(const std::string& text) {
+  try {
+    started(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return "";
+}
+
+std::string left_out_of(const ImportedPlan& plan, std::string_view name) {
+  for (const UnreadSetting& one : plan.report.not_read) {
+    if (one.name == name && one.matters == Matters::kYes) return one.why;
+  }
+  return "";
+}
+
+std::string with(std::string text, const std::string& lines) { return text + lines; }
+
+TEST(Axolotl, ReadsDegreesOnAMesh) {
+  const ImportedPlan imported = started(kAxolotl);
+  EXPECT_EQ(imported.target, "axolotl");
+  const PlannedJob& planned = imported.planned;
+  EXPECT_EQ(planned.job.model_name, "qwen3-8b");
+  EXPECT_EQ(planned.plan.parallel.data, 2);
+  EXPECT_EQ(planned.plan.parallel.context, 2);
+  EXPECT_EQ(planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(planned.plan.context_kind, ContextKind::kAllGather);
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(planned.plan.micro_batch, 1);
+  EXPECT_EQ(planned.job.sequences, 8);
+  EXPECT_EQ(planned.job.length, 8192);
+  EXPECT_EQ(planned.job.precision, DType::kBf16);
+  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kNone);
+  EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
+}
+
+TEST(Axolotl, WhatIsLeftOfASharedGroupReplicates) {
+  std::string text = kAxolotl;
+  text.replace(text.find("context_parallel_size: 2"), 24, "context_parallel_size: 1");
+  const Plan plan = started(text).planned.plan;
+  EXPECT_EQ(plan.parallel.data, 4);
+  EXPECT_EQ(sharding_word(plan.sharding), "III");
+  EXPECT_EQ(plan.sharding.group, 2);
+  EXPECT_THAT(refused(with(kAxolotl, "dp_replicate_size: 3\n")), HasSubstr("3 (replicate) x 2"));
+  EXPECT_THAT(refused("base_model: Qwen/Qwen3-8B\nmicro_batch_size: 1\ndp_shard_size: 2\n"),
+              HasSubstr("goes with fsdp_config"));
+}
+
+TEST(Axolotl, ItsDefaultsAreItsOwn) {
+  const PlannedJob planned =
+      started("base_model: NousResearch/Llama-3.2-1B\nmicro_batch_size: 2\nbatch_size: 8\n")
+          .planned;
+  EXPECT_EQ(planned.job.length, 512);
+  EXPECT_EQ(planned.job.sequences, 2 * 4 * 8);
+  EXPECT_EQ(planned.job.precision, DType::kBf16);
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "NNN");
+}
+
+TEST(Axolotl, AdaptersOffloadAndNarrowWeightsAreLeftOut) {
+  const ImportedPlan plan = started(
+      "base_model: meta-llama/Llama-3.1-8B\nadapter: qlora\nload_in_4bit: true\n"
+      "load_in_8bit: false\nsequence_len: 2048\nmicro_batch_size: 1\n"
+      "gradient_checkpointing: offload\noptimizer: paged_adamw_8bit\n"
+      "fsdp: [full_shard, auto_wrap]\nfsdp_config: {fsdp_offload_params: true, "
+      "fsdp_sharding_strategy: SHARD_GRAD_OP}\n");
+  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_THAT(left_out_of(plan, "adapter"), HasSubstr("adapters"));
+  EXPECT_THAT(left_out_of(plan, "load_in_4bit"), HasSubstr("4 bits"));
+  EXPECT_EQ(left_out_of(plan, "load_in_8bit"), "");
+  EXPECT_THAT(left_out_of(plan, "gradient_checkpointing"), HasSubstr("offload"));
+  EXPECT_THAT(left_out_of(plan, "optimizer"), HasSubstr("paging"));
+  EXPECT_THAT(left_out_of(plan, "fsdp_config.fsdp_offload_params"), HasSubstr("offload"));
+}
+
+TEST(Axolotl, AModelThatNobodyKnowsIsAskedForByName) {
+  EXPECT_THAT(refused("base_model: casperhansen/own-9b\nmicro_batch_size: 1\n"),
+              AllOf(HasSubstr("train.yaml:1"), HasSubstr("--model CONFIG.JSON")));
+  EXPECT_THAT(refused(with(kAxolotl, "deepspeed: train.yaml\n")), HasSubstr("names this file"));
+  EXPECT_THAT(refused("base_model: Qwen/Qwen3-8B\nmicro_batch_size: many\n"),
+              HasSubstr("train.yaml:2"));
+}
+
+TEST(LlamaFactory, ReadsTrainingWithTheDeepSpeedFileThatItNames) {
+  const ImportedPlan imported = started(kFactory, {kStageThree});
+  EXPECT_EQ(imported.target, "llama-factory");
+  const PlannedJob& planned = imported.planned;
+  EXPECT_EQ(planned.job.model_name, "llama-3-8b");
+  EXPECT_EQ(planned.job.framework.name, "deepspeed");
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(planned.plan.gradient_bucket, 4096 * 4096);
+  EXPECT_FALSE(planned.plan.overlap.gradients);
+  EXPECT_EQ(planned.job.length, 1024);
+  EXPECT_EQ(planned.job.sequences, 16);
+  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(left_out_of(imported, "finetuning_type"), "");
+}
+
+TEST(LlamaFactory, AdaptersAndOtherLossesAreLeftOut) {
+  const ImportedPlan plan = started(
+      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: dpo\nfinetuning_type: lora\n"
+      "lora_rank: 8\nflash_attn: fa2\ndisable_gradient_checkpointing: true\nuse_galore: true\n"
+      "per_device_train_batch_size: 2\n");
+  EXPECT_THAT(left_out_of(plan, "finetuning_type"), HasSubstr("adapters"));
+  EXPECT_THAT(left_out_of(plan, "stage"), HasSubstr("loss"));
+  EXPECT_THAT(left_out_of(plan, "use_galore"), HasSubstr("projected"));
+  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kNone);
+  EXPECT_EQ(plan.planned.job.length, 2048);
+  EXPECT_EQ(plan.planned.job.precision, DType::kFp32);
+}
+
+TEST(LlamaFactory, AccelerateSharesItsModel) {
+  std::string text = kFactory;
+  text.erase(text.find("deepspeed:"), text.find("cutoff_len") - text.find("deepspeed:"));
+  const SourceFile launch{"fsdp2_config.yaml",
+                          "distributed_type: FSDP\nmixed_precision: bf16\nnum_machines: 1\n"
+                          "num_processes: 8\nfsdp_config: {fsdp_version: 2, "
+                          "fsdp_reshard_after_forward: true, fsdp_offload_params: true}\n"};
+  const ImportedPlan plan = started(text, {launch});
+  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_THAT(left_out_of(plan, "fsdp_config.fsdp_offload_params"), HasSubstr("offload"));
+}
+
+TEST(HubSettings, WhatMattersSaysWhatItLeavesOut) {
+  for (const std::span<const KnownSetting> table :
+       {std::span<const KnownSetting>(kAxolotlSettings),
+        std::span<const KnownSetting>(kLlamaFactorySettings),
+        std::span<const KnownSetting>(kArgumentSettings)}) {
+    for (const KnownSetting& known : table) {
+      EXPECT_EQ(known.field.empty() && known.matters != Matters::kNo, !known.leaves_out.empty())
+          << known.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
