@@ -133,8 +133,8 @@ TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
 TEST(HuggingFaceArguments, WhatNoPlanSaysIsNamedWithWhatItLeavesOut) {
   const ImportReport report =
       read_files({arguments_with("optim: paged_adamw_8bit\nuse_peft: true\ntorch_compile: true\n"
-                               "fsdp: full_shard offload\nour_own: 3\n"),
-                kModel})
+                                 "fsdp: full_shard offload\nour_own: 3\n"),
+                  kModel})
           .report;
   EXPECT_THAT(unread_why(report, "optim"), testing::HasSubstr("paging"));
   EXPECT_THAT(unread_why(report, "use_peft"), testing::HasSubstr("adapters"));
