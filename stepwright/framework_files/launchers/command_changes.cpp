@@ -7,13 +7,14 @@
 #include <set>
 
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/environment.h"
 
 namespace stepwright {
 namespace {
 
 constexpr std::size_t kMostChangesNamed = 8;
 
-/// What follows each argument of a command.
+/// What follows each argument of a command, and the variables that matter.
 std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
   std::map<std::string, std::string> arguments;
   for (const std::vector<ShellWord>* words : {&command.launchers, &command.words}) {
@@ -21,11 +22,21 @@ std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
     for (const ShellWord& word : *words) {
       const bool option = word.text.starts_with("--");
       const std::size_t equals = option ? word.text.find('=') : std::string::npos;
-      if (option) name = word.text.substr(0, equals);
+      if (option) {
+        // Of one that is repeated the last counts.
+        name = word.text.substr(0, equals);
+        arguments[name].clear();
+      }
       std::string& value = arguments[name];
       if (option && equals == std::string::npos) continue;
       value += (value.empty() ? "" : " ") + (option ? word.text.substr(equals + 1) : word.text);
     }
+  }
+  for (const auto& [name, word] : command.environment) {
+    const KnownSetting* known = known_variable(name);
+    const bool matters =
+        known != nullptr && (known->matters != Matters::kNo || !known->field.empty());
+    if (matters) arguments[name] = word.text;
   }
   return arguments;
 }

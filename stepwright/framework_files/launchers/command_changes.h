@@ -8,7 +8,7 @@
 
 namespace stepwright {
 
-/// An argument of a command that another command has otherwise.
+/// An argument of a command, or a variable that it sees, which another command has otherwise.
 struct CommandChange {
   std::string name;                   ///< "--micro-batch-size"; empty: words in front of all.
   std::optional<std::string> before;  ///< What follows it; nothing: it is not there.

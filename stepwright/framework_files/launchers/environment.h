@@ -23,6 +23,9 @@ struct EnvironmentSetting {
 /// tell apart.
 std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned);
 
+/// What is known of a variable that libraries below a framework heed; null for another.
+const KnownSetting* known_variable(std::string_view name);
+
 /// Reads the variables that a command sees, once the arguments are read: of those which NCCL, CUDA,
 /// PyTorch and Transformer Engine heed, the choice of collectives and, unless the arguments say
 /// it, of the kernel of attention; the others are listed as not read.

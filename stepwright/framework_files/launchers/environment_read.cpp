@@ -10,14 +10,6 @@
 namespace stepwright {
 namespace {
 
-const KnownSetting* known_variable(std::string_view name) {
-  const auto* found = std::ranges::find_if(kEnvironment, [&](const KnownSetting& one) {
-    if (!one.name.ends_with('*')) return one.name == name;
-    return name.starts_with(one.name.substr(0, one.name.size() - 1));
-  });
-  return found == std::end(kEnvironment) ? nullptr : found;
-}
-
 /// The algorithms of a plan whose NCCL_ALGO has a value; nothing where no plan has it.
 std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan& plan) {
   for (const auto& [algorithm, word, definition] : kAlgorithmRows) {
@@ -51,6 +43,14 @@ bool asks_for_equal_bits(std::string_view name, std::string_view value) {
 }
 
 }  // namespace
+
+const KnownSetting* known_variable(std::string_view name) {
+  const auto* found = std::ranges::find_if(kEnvironment, [&](const KnownSetting& one) {
+    if (!one.name.ends_with('*')) return one.name == name;
+    return name.starts_with(one.name.substr(0, one.name.size() - 1));
+  });
+  return found == std::end(kEnvironment) ? nullptr : found;
+}
 
 void read_environment(const StartedCommand& command, Draft& draft) {
   const auto attention = draft.attention ? std::nullopt : attention_left(command.environment);

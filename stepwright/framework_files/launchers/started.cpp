@@ -61,6 +61,15 @@ std::map<std::string, std::string> variables_given(std::span<const SourceFile> f
   return variables;
 }
 
+/// Whether a word is no more than something open, and stands where arguments stand, not their
+/// values.
+bool holds_arguments(const ShellWord& word, const ShellWord& before,
+                     const StartedProgram& program) {
+  if (word.open.size() != 1 || word.open.front() != word.text) return false;
+  if (!before.text.starts_with("--")) return true;
+  return before.text.find('=') != std::string::npos || !program.takes_values(before.text);
+}
+
 /// Scripts as they are read with some open conditions decided.
 class Scripts {
  public:
@@ -75,6 +84,7 @@ class Scripts {
     given.ways = ways;
     ShellScript script = read_shell_scripts(sources_, given);
     join_argument_lines(script);
+    for (ShellCommand& command : script.commands) take_out_open_arguments(command);
     return script;
   }
 
@@ -91,6 +101,15 @@ class Scripts {
   }
 
  private:
+  void take_out_open_arguments(ShellCommand& command) const {
+    std::vector<ShellWord> kept;
+    for (ShellWord& word : command.words) {
+      const bool out = !kept.empty() && holds_arguments(word, kept.back(), program_);
+      (out ? command.open_arguments : kept).push_back(std::move(word));
+    }
+    command.words = std::move(kept);
+  }
+
   /// A file of nothing but arguments is one command.
   static void join_argument_lines(ShellScript& script) {
     const auto arguments = [](const ShellCommand& command) {
@@ -109,18 +128,23 @@ class Scripts {
   ShellGiven given_;
 };
 
-/// "--set FSDP=VALUE", for what hangs on a variable.
-std::string remedy(const std::vector<std::string>& open) {
+/// The variable, or the number of an argument, that would say what is open; empty for other things.
+std::string variable_of(const std::string& place, const ShellScript& script) {
+  const auto holder = script.holders.find(place);
+  if (holder != script.holders.end()) return holder->second;
+  if (!place.starts_with('$')) return "";
+  const std::string_view rest = std::string_view(place).substr(place.starts_with("${") ? 2 : 1);
+  std::size_t end = 0;
+  while (end < rest.size() && is_shell_name_char(rest[end])) ++end;
+  const std::string_view name = rest.substr(0, end);
+  return is_shell_name(name) || is_argument_number(name) ? std::string(name) : "";
+}
+
+/// "--set FSDP=VALUE decides it", for what hangs on variables.
+std::string remedy(const std::vector<std::string>& open, const ShellScript& script) {
   for (const std::string& place : open) {
-    std::string_view name = place;
-    if (!name.starts_with('$')) continue;
-    name.remove_prefix(name.starts_with("${") ? 2 : 1);
-    std::size_t end = 0;
-    while (end < name.size() && is_shell_name_char(name[end])) ++end;
-    name = name.substr(0, end);
-    if (is_shell_name(name) || is_argument_number(name)) {
-      return fmt::format("--set {}=VALUE decides it", name);
-    }
+    const std::string name = variable_of(place, script);
+    if (!name.empty()) return fmt::format("--set {}=VALUE decides it", name);
   }
   return "";
 }
@@ -132,7 +156,7 @@ std::string remedy(const std::vector<std::string>& open) {
                        one.line, printable(one.path));
   }
   for (const auto& [place, choice] : script.choices) {
-    const std::string how = remedy(choice.open);
+    const std::string how = remedy(choice.open, script);
     why += fmt::format("; line {} is open: {}{}{}", choice.line, printable(choice.condition),
                        how.empty() ? "" : ", ", how);
     if (why.size() > 1000) break;
@@ -186,16 +210,25 @@ const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const S
                  : fmt::format("{}; --command N picks one", all));
 }
 
+/// Options of launchers that say where ranks meet, not how many there are.
+bool places_ranks(std::string_view option) {
+  static constexpr std::string_view kOptions[] = {
+      "--master_addr", "--master-addr",   "--master_port",   "--master-port", "--node_rank",
+      "--node-rank",   "--rdzv_endpoint", "--rdzv-endpoint", "--rdzv_id",     "--rdzv-id"};
+  return is_one_of(option, kOptions);
+}
+
 /// Lists the conditions that would change the command, were they decided otherwise.
 class OpenConditions {
  public:
-  OpenConditions(const Scripts& scripts, const ShellCommand& taken, std::size_t number,
-                 ImportReport& report)
-      : scripts_(scripts), taken_(taken), number_(number), report_(report) {}
+  OpenConditions(const Scripts& scripts, const StartedProgram& program, const ShellCommand& taken,
+                 std::size_t number, ImportReport& report)
+      : scripts_(scripts), program_(program), taken_(taken), number_(number), report_(report) {}
 
-  void add(const std::string& place, const OpenChoice& choice, const std::string& file,
+  void add(const ShellScript& script, const std::string& place, const OpenChoice& choice,
            std::map<std::string, std::size_t> ways) {
     std::vector<std::string> others;
+    matters_ = Matters::kNo;
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
       if (way == choice.taken || ++tries_ > kMostTries) continue;
       ways[place] = way;
@@ -205,40 +238,55 @@ class OpenConditions {
     if (others.empty()) return;
     std::string open;
     for (const std::string& one : choice.open) open += (open.empty() ? "" : ", ") + printable(one);
-    const std::string how = remedy(choice.open);
+    const std::string how = remedy(choice.open, script);
     report_.not_read.push_back(
-        {printable(choice.condition), choice.ways[choice.taken], file, choice.line, Matters::kMaybe,
+        {printable(choice.condition), choice.ways[choice.taken], script.files[choice.file],
+         choice.line, matters_,
          fmt::format("the script does not say{}{}; {}{}{}", open.empty() ? " it" : " ", open,
                      fmt::join(others, "; "), how.empty() ? "" : "; ", how)});
   }
 
  private:
   /// What the command would have instead; empty where nothing changes or nothing is started.
-  std::string other_way(const std::map<std::string, std::size_t>& ways) const try {
+  std::string other_way(const std::map<std::string, std::size_t>& ways) try {
     const ShellScript script = scripts_.read(ways);
     const auto jobs = scripts_.jobs(script);
     if (jobs.empty()) return "";
-    if (number_ >= jobs.size()) return "other commands";
-    return changes_text(changes(taken_, *jobs[number_]));
+    const auto others =
+        number_ < jobs.size() ? changes(taken_, *jobs[number_]) : std::vector<CommandChange>();
+    const bool heard = number_ >= jobs.size() || std::ranges::any_of(others, [&](const auto& one) {
+                         return program_.matters(one.name) && !places_ranks(one.name);
+                       });
+    if (heard) matters_ = Matters::kMaybe;
+    return number_ < jobs.size() ? changes_text(others) : "other commands";
   } catch (const Error&) {
     return "";
   }
 
   const Scripts& scripts_;
+  const StartedProgram& program_;
   const ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
   std::size_t tries_ = 0;
+  Matters matters_ = Matters::kNo;  ///< Of the ways that were tried for one condition.
 };
 
-/// Whether a word is no more than a variable that the script does not set, and one that by its name
-/// or place holds arguments.
-bool holds_arguments(const ShellWord& word, const ShellWord* before) {
-  if (word.open.size() != 1 || word.open.front() != word.text) return false;
-  static constexpr std::string_view kNames[] = {"ARG", "OPT", "EXTRA", "FLAG", "args", "opts"};
-  const bool by_name = std::ranges::any_of(
-      kNames, [&](std::string_view name) { return word.text.find(name) != std::string::npos; });
-  return by_name || before == nullptr || !before->text.starts_with("--");
+/// Lists arguments that a variable holds which the script does not set, as that may be empty; fails
+/// where a command prints them, as that is not run.
+void leave_out(const ShellWord& word, const std::string& file, const ShellScript& script,
+               ImportReport& report) {
+  const std::string how = remedy(word.open, script);
+  if (!word.text.starts_with("$(")) {
+    report.not_read.push_back(
+        {printable(word.text), "", file, word.line, Matters::kMaybe,
+         fmt::format("the script does not set it; what arguments it holds is not known; {}", how)});
+    return;
+  }
+  fail_input(
+      fmt::format("{}:{}: what {} prints are arguments of the program; nothing is run to "
+                  "learn them{}{}",
+                  file, word.line, printable(word.text), how.empty() ? "" : ": ", how));
 }
 
 /// Parts a command into what launches and what is launched.
@@ -247,23 +295,23 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   StartedCommand made{.file = script.files[command.file],
                       .batch_options = script.batch_options,
                       .environment = command.environment};
-  const auto program = std::ranges::find_if(
+  const auto begin = std::ranges::find_if(
       command.words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
-  const auto first = program == command.words.end() ? command.words.begin() : program;
+  const auto first = begin == command.words.end() ? command.words.begin() : begin;
   made.launchers.assign(command.words.begin(), first);
   made.launchers.insert(made.launchers.end(), command.launchers.begin(), command.launchers.end());
-  for (auto at = first; at != command.words.end(); ++at) {
-    ShellWord word = *at;
+  const auto placed = [&](ShellWord word) {
     if (word.file != command.file || word.line == 0) word.line = command.line;
-    const ShellWord* before = made.words.empty() ? nullptr : &made.words.back();
-    if (before != nullptr && holds_arguments(word, before)) {
-      report.not_read.push_back(
-          {printable(word.text), "", made.file, word.line, Matters::kMaybe,
-           fmt::format("the script does not set it; what arguments it holds is not known; {}",
-                       remedy(word.open))});
-      continue;
+    return word;
+  };
+  for (const ShellWord& word : command.open_arguments) {
+    leave_out(placed(word), made.file, script, report);
+  }
+  for (auto at = first; at != command.words.end(); ++at) {
+    made.words.push_back(placed(*at));
+    for (std::string& place : made.words.back().open) {
+      if (const std::string name = variable_of(place, script); !name.empty()) place = name;
     }
-    made.words.push_back(std::move(word));
   }
   return made;
 }
@@ -283,15 +331,31 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
   const std::vector<const ShellCommand*> jobs = scripts.jobs(script);
   const ShellCommand& taken = picked(jobs, script, given, program, draft);
   const auto number = static_cast<std::size_t>(std::ranges::find(jobs, &taken) - jobs.begin());
-  OpenConditions open(scripts, taken, number, draft.report);
+  OpenConditions open(scripts, program, taken, number, draft.report);
   for (const auto& [place, choice] : script.choices) {
-    open.add(place, choice, script.files[choice.file], ways);
+    open.add(script, place, choice, ways);
   }
   for (const MissingScript& one : script.missing) {
     draft.report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
   return parted(script, taken, draft.report);
+}
+
+void fail_for_open_value(const Error& error, const StartedCommand& command,
+                         const ImportReport& report) {
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const ShellWord& word = command.words[i];
+    if (word.open.empty() || word.text != error.place().value) continue;
+    std::string how = fmt::format("--set {}=VALUE", word.open.front());
+    for (const UnreadSetting& one : report.not_read) {
+      if (one.why.find(command.words[i - 1].text + " ") == std::string::npos) continue;
+      how += fmt::format(", or decide {} in line {}: {}", one.name, one.line, one.why);
+    }
+    throw Error(error.kind(), fmt::format("{}; the script leaves it open: {}", error.what(), how),
+                error.place());
+  }
+  throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
 }
 
 }  // namespace stepwright

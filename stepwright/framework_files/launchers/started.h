@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/core/error.h"
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
@@ -19,13 +20,17 @@ struct StartedProgram {
   std::function<bool(std::span<const ShellWord>)> starts;  ///< Whether a command starts one.
   /// Whether `NAME=VALUE` of `Given::settings` names an argument of it, and no variable.
   std::function<bool(const std::string&)> has_argument;
+  std::function<bool(std::string_view)> takes_values;  ///< Whether values follow an argument.
+  /// Whether an argument can change time, memory or messages of a step.
+  std::function<bool(std::string_view)> matters;
 };
 
 /// The command that starts a job, and what it sees.
 struct StartedCommand {
   std::string file;                  ///< In which it stands.
   std::vector<ShellWord> launchers;  ///< Words in front of the program, the outermost last.
-  std::vector<ShellWord> words;      ///< The program and its arguments; lines are of `file`.
+  /// The program and its arguments; lines are of `file`, `open` has names for `Given::settings`.
+  std::vector<ShellWord> words;
   std::vector<ShellWord> batch_options;
   std::map<std::string, ShellWord> environment;
 };
@@ -38,5 +43,10 @@ struct StartedCommand {
 /// on a setting that no script mentions.
 StartedCommand started_command(std::span<const SourceFile> files, const Given& given,
                                const StartedProgram& program, Draft& draft);
+
+/// Throws an error again; one about a value that a command's script leaves open says with what to
+/// settle it. `report`: with the open conditions.
+[[noreturn]] void fail_for_open_value(const Error& error, const StartedCommand& command,
+                                      const ImportReport& report);
 
 }  // namespace stepwright

@@ -3,40 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <initializer_list>
+#include <optional>
 #include <span>
+#include <string_view>
+
+#include "stepwright/framework_files/syntax/shell_batch.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
 
 namespace stepwright {
 namespace {
 
-std::optional<std::int64_t> number_of(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value > 0 ? std::optional(value) : std::nullopt;
-}
+using LauncherWords = std::span<const ShellWord>;
 
-/// The value of the first of some options, as `--name value` or `--name=value`.
-std::optional<std::int64_t> option(std::span<const ShellWord> words,
-                                   std::span<const std::string_view> names) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view text = words[i].text;
+/// The value of the first of some options, in words in front of the program or else in `#SBATCH`
+/// lines.
+std::optional<std::int64_t> launched(const StartedCommand& command,
+                                     std::initializer_list<std::string_view> names) {
+  for (const LauncherWords words :
+       {LauncherWords(command.launchers), LauncherWords(command.batch_options)}) {
     for (const std::string_view name : names) {
-      if (text == name && i + 1 < words.size()) return number_of(words[i + 1].text);
-      if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
-        return number_of(text.substr(name.size() + 1));
-      }
+      const std::string_view brief = name == "--nodes" ? "-N" : name == "--ntasks" ? "-n" : "";
+      if (const auto value = batch_option(words, name, brief)) return value;
     }
   }
   return std::nullopt;
 }
 
-constexpr std::array<std::string_view, 5> kNodes = {"--nnodes", "--num_nodes", "--num-nodes",
-                                                    "--nodes", "-N"};
-constexpr std::array<std::string_view, 8> kPerNode = {
-    "--nproc_per_node", "--nproc-per-node",  "--num_gpus", "--num-gpus",
-    "--gpus-per-node",  "--ntasks-per-node", "--gres=gpu", "--gpus_per_node"};
+bool starts_with_any(const StartedCommand& command, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(command.launchers, [&](const ShellWord& word) {
+    return std::ranges::find(names, base_name(word.text)) != names.end();
+  });
+}
+
+bool has_option(const StartedCommand& command, std::string_view name) {
+  return std::ranges::any_of(command.launchers, [&](const ShellWord& word) {
+    return std::string_view(word.text).substr(0, word.text.find('=')) == name;
+  });
+}
 
 }  // namespace
 
@@ -64,12 +68,26 @@ std::string torchrun_lines() {
 }
 
 void read_launcher(const StartedCommand& command, Draft& draft) {
-  for (const std::span<const ShellWord> place :
-       {std::span<const ShellWord>(command.launchers),
-        std::span<const ShellWord>(command.batch_options)}) {
-    if (!draft.nodes) draft.nodes = option(place, kNodes);
-    if (!draft.devices_of_node) draft.devices_of_node = option(place, kPerNode);
+  if (starts_with_any(command, {"mpirun", "mpiexec", "orterun"})) {
+    draft.ranks = batch_option(command.launchers, "-np", "-n");
+    return;
   }
+  const bool torchrun =
+      starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch"});
+  const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
+  draft.ranks = launched(command, {"--num_processes", "--num-processes"});
+  draft.nodes = launched(command, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines",
+                                   "--num-machines", "--nodes"});
+  draft.devices_of_node =
+      launched(command, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--num-gpus"});
+  if (!draft.devices_of_node) {
+    draft.devices_of_node =
+        launched(command, {"--gpus-per-node", "--gpus_per_node", "--gres", "--gpus-per-task"});
+  }
+  if (torchrun && !draft.nodes && !has_option(command, "--nnodes")) draft.nodes = 1;
+  if (starter || draft.ranks) return;
+  draft.ranks = launched(command, {"--ntasks"});
+  if (const auto tasks = launched(command, {"--ntasks-per-node"})) draft.devices_of_node = tasks;
 }
 
 }  // namespace stepwright

@@ -6,6 +6,7 @@
 
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
@@ -24,6 +25,16 @@ bool trains(std::span<const ShellWord> words) {
     const std::string_view flag = std::string_view(word.text).substr(0, word.text.find('='));
     return std::ranges::find(kSigns, flag) != std::end(kSigns);
   });
+}
+
+bool takes_values(std::string_view flag) {
+  const auto argument = find_argument(flag);
+  return !argument || argument->arity != Arity::kNone;
+}
+
+bool matters(std::string_view flag) {
+  const auto argument = find_argument(flag);
+  return !argument || !argument->field.empty();
 }
 
 /// Calls settings as the script does.
@@ -58,8 +69,9 @@ std::string write_megatron(const PlannedJob& planned, const std::vector<std::str
 }
 
 void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const StartedProgram program{"Megatron-LM", "--tensor-model-parallel-size, ...", trains,
-                               is_megatron_setting};
+  const StartedProgram program{"Megatron-LM", "--tensor-model-parallel-size, ...",
+                               trains,        is_megatron_setting,
+                               takes_values,  matters};
   const StartedCommand command = started_command(files, given, program, draft);
   const std::string& name = command.file;
   read_launcher(command, draft);
@@ -67,7 +79,11 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   MegatronArguments arguments = read_flags(command.words, name, given.settings, draft.report);
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
-  read_megatron_fields(fields, draft, given, name);
+  try {
+    read_megatron_fields(fields, draft, given, name);
+  } catch (const Error& error) {
+    fail_for_open_value(error, command, draft.report);
+  }
   list_settings(fields, name, kMegatronSettings, draft.report);
   name_by_flags(arguments, draft.report);
   read_environment(command, draft);

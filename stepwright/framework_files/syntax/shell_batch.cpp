@@ -20,9 +20,10 @@ std::optional<std::int64_t> batch_number(std::string_view text) {
   return sound ? std::optional(value) : std::nullopt;
 }
 
-/// The number behind an option, `--long=8`, `--long 8`, `-n 8` or `-n8`.
+}  // namespace
+
 std::optional<std::int64_t> batch_option(std::span<const ShellWord> words, std::string_view full,
-                                         std::string_view brief = "") {
+                                         std::string_view brief) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view text = words[i].text;
     const bool follows = i + 1 < words.size();
@@ -38,8 +39,6 @@ std::optional<std::int64_t> batch_option(std::span<const ShellWord> words, std::
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::vector<ShellWord> batch_options(std::string_view text, std::uint32_t file) {
   constexpr std::string_view kBatch = "#SBATCH";

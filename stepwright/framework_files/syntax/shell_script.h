@@ -20,7 +20,10 @@ struct ShellWord {
 
 /// A program that a script starts.
 struct ShellCommand {
-  std::vector<ShellWord> words;      ///< Without assignments in front and redirections.
+  std::vector<ShellWord> words;  ///< Without assignments in front and redirections.
+  /// Those of `words` that are no more than something open and hold arguments, once a reader that
+  /// knows the program has taken them out.
+  std::vector<ShellWord> open_arguments;
   std::vector<ShellWord> launchers;  ///< Of commands around it: `srun -N 4` of `srun bash -c ...`.
   std::map<std::string, ShellWord> environment;  ///< Variables that it sees.
   std::uint32_t line = 0;
@@ -51,6 +54,8 @@ struct ShellScript {
   std::vector<ShellWord> batch_options;       ///< Words of `#SBATCH` lines.
   std::map<std::string, OpenChoice> choices;  ///< By place.
   std::vector<MissingScript> missing;
+  /// Variables that hold no more than something open, by that: "$2", "$(nvidia-smi -L)".
+  std::map<std::string, std::string> holders;
 };
 
 /// A given script.

@@ -137,6 +137,9 @@ void ShellReader::assign(const ShellAssignment& one) {
     value = variables_.text(one.name).value_or("") + value;
   }
   budget_.word(value, place(one.line));
+  if (value.size() > 1 && value.front() == kOpens && value.find(kCloses) == value.size() - 1) {
+    script_.holders.try_emplace(as_written(value), one.name);
+  }
   variables_.set_text(one.name, value, place(one.line));
 }
 

@@ -1,0 +1,213 @@
+#include "stepwright/framework_files/launchers/started.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What all these scripts train.
+constexpr std::string_view kTrainedModel =
+    " --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+    "--max-position-embeddings 4096 --vocab-size 32000 --micro-batch-size 1 "
+    "--global-batch-size 512 --bf16 ";
+
+std::string with_model_words(std::string text) {
+  for (std::size_t at = text.find("MODEL_WORDS"); at != std::string::npos;
+       at = text.find("MODEL_WORDS")) {
+    text.replace(at, 11, kTrainedModel);
+  }
+  return text;
+}
+
+ImportedPlan imported_scripts(const std::vector<std::pair<std::string, std::string>>& files,
+                              Given given = {}) {
+  if (given.cluster.empty()) given.cluster = "dgx-h100";
+  std::vector<SourceFile> sources;
+  for (const auto& [name, text] : files) sources.push_back({name, with_model_words(text)});
+  return import_sources("megatron", sources, given);
+}
+
+ImportedPlan read_started(const std::string& text, Given given = {}) {
+  return imported_scripts({{"train.sh", text}}, std::move(given));
+}
+
+Parallel degrees(const std::string& text, Given given = {}) {
+  return read_started(text, std::move(given)).planned.plan.parallel;
+}
+
+std::string import_refusal(const std::vector<std::pair<std::string, std::string>>& files,
+                           Given given = {}) {
+  try {
+    imported_scripts(files, std::move(given));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+auto not_read(const std::string& name, Matters matters, const std::string& why) {
+  return Contains(AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters),
+                        Field(&UnreadSetting::why, HasSubstr(why))));
+}
+
+constexpr const char* kOpenScript = R"(#!/bin/bash
+#SBATCH --nodes=4
+#SBATCH --gres=gpu:8
+#SBATCH --ntasks-per-node=1
+TP=2
+if [ "$FSDP" = 1 ]; then
+  TP=1
+  OPT="--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params"
+else
+  OPT="--use-distributed-optimizer"
+fi
+[ -n "$WANDB" ] && LOG="--wandb-project x"
+if [ ! -f pretrain_gpt.py ]; then exit 1; fi
+srun torchrun --nnodes $SLURM_NNODES --nproc-per-node $SLURM_GPUS_ON_NODE pretrain_gpt.py \
+  MODEL_WORDS --tensor-model-parallel-size $TP $OPT ${LOG:-} $EXTRA_ARGS
+)";
+
+TEST(Started, AnOpenConditionIsListedWithWhatHangsOnIt) {
+  const ImportedPlan plan = read_started(kOpenScript);
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 4);
+  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_THAT(plan.report.not_read,
+              not_read("[ \"$FSDP\" = 1 ]", Matters::kMaybe,
+                       "--tensor-model-parallel-size 1 instead of 2, no --use-distributed-"
+                       "optimizer, --use-megatron-fsdp; --set FSDP=VALUE decides it"));
+  EXPECT_THAT(plan.report.not_read,
+              not_read("[ -n \"$WANDB\" ]", Matters::kNo, "--wandb-project x"));
+  EXPECT_THAT(plan.report.not_read, not_read("$EXTRA_ARGS", Matters::kMaybe, "arguments"));
+  EXPECT_THAT(plan.report.not_read,
+              Not(Contains(Field(&UnreadSetting::name, HasSubstr("pretrain_gpt.py")))));
+}
+
+TEST(Started, SettingsDecideAndStandInThePlaceOfAssignments) {
+  const ImportedPlan plan = read_started(kOpenScript, {.settings = {"FSDP=1"}});
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 1);
+  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(degrees(kOpenScript, {.settings = {"TP=8", "EXTRA_ARGS=--sequence-parallel"}}).tensor,
+            8);
+  EXPECT_EQ(read_started(kOpenScript, {.nodes = 2}).planned.job.cluster.nodes, 2);
+  EXPECT_THAT(import_refusal({{"train.sh", kOpenScript}}, {.settings = {"TQ=8"}}),
+              HasSubstr("--set: 'TQ=8' is no NAME=VALUE of a variable that train.sh has"));
+}
+
+TEST(Started, SeveralCommandsAreNamed) {
+  const std::string text =
+      "python preprocess_data.py --tokenizer-type X --vocab-file y\n"
+      "for TP in 1 2; do\n"
+      "  torchrun --nproc-per-node 8 pretrain_gpt.py MODEL_WORDS --tensor-model-parallel-size $TP\n"
+      "done\npython my_server.py --load /x\n";
+  EXPECT_THAT(import_refusal({{"train.sh", text}}),
+              AllOf(HasSubstr("starts 2 jobs of Megatron-LM: 1: pretrain_gpt.py (train.sh:3); 2: "),
+                    HasSubstr("--tensor-model-parallel-size 2 instead of 1; --command N")));
+  EXPECT_EQ(degrees(text, {.command = 2}).tensor, 2);
+  EXPECT_EQ(degrees(text, {.settings = {"TP=4"}}).tensor, 4);
+  EXPECT_THAT(import_refusal({{"train.sh", text}}, {.command = 3}), HasSubstr("no command 3"));
+  EXPECT_THAT(import_refusal({{"train.sh", "python my_server.py --load /x\n"}}),
+              HasSubstr("no command has arguments of Megatron-LM"));
+}
+
+TEST(Started, GoesOnWithFilesThatAreGiven) {
+  const std::string outer = "export MBS=1\nTP=2 PP=4 bash ./inner.sh --sequence-parallel\n";
+  const std::string inner =
+      "source conf.sh\ntorchrun --nproc-per-node 8 --nnodes $NODES pretrain_gpt.py MODEL_WORDS "
+      "--tensor-model-parallel-size ${TP:-1} --pipeline-model-parallel-size ${PP:-1} \"$@\"\n";
+  const ImportedPlan plan =
+      imported_scripts({{"run.sh", outer}, {"x/inner.sh", inner}, {"conf.sh", "NODES=2\n"}});
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.planned.plan.parallel.pipeline, 4);
+  EXPECT_TRUE(plan.planned.plan.sequence_parallel);
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 2);
+  EXPECT_EQ(plan.report.read.front().file, "x/inner.sh");
+  EXPECT_THAT(import_refusal({{"run.sh", outer}}),
+              HasSubstr("line 2 goes on with ./inner.sh, which is not among the files"));
+  EXPECT_THAT(imported_scripts({{"run.sh", outer}, {"inner.sh", inner}}).report.not_read,
+              not_read("conf.sh", Matters::kMaybe, "not among the files"));
+}
+
+TEST(Started, SaysHowToSettleWhatIsOpen) {
+  const std::string text =
+      "SIZE=$1\nif [ $SIZE = 8B ]; then L=32; elif [ $SIZE = 70B ]; then L=80; fi\n"
+      "torchrun pretrain_gpt.py MODEL_WORDS --num-layers $L --tensor-model-parallel-size $TP\n";
+  EXPECT_THAT(
+      import_refusal({{"train.sh", text}}, {.settings = {"TP=1"}}),
+      AllOf(HasSubstr("it is '$L'"), HasSubstr("--set L=VALUE, or decide ["),
+            HasSubstr("[ $SIZE = 8B ] in line 2: "), HasSubstr("--num-layers 80 instead of $L"),
+            HasSubstr("--set SIZE=VALUE decides it")));
+  EXPECT_THAT(import_refusal({{"train.sh", text}}, {.settings = {"SIZE=8B"}}),
+              HasSubstr("it is '$TP'"));
+  EXPECT_EQ(read_started(text, {.settings = {"1=8B", "TP=2"}}).planned.job.model.layers, 32);
+}
+
+TEST(Started, ArgumentsThatACommandPrintsAreRefused) {
+  const std::string text =
+      "PARAMS=$(yq .args model.yaml)\ntorchrun pretrain_gpt.py --bf16 $PARAMS MODEL_WORDS\n";
+  EXPECT_THAT(import_refusal({{"train.sh", text}}),
+              AllOf(HasSubstr("train.sh:"), HasSubstr("$(yq .args model.yaml)"),
+                    HasSubstr("--set PARAMS=VALUE")));
+  EXPECT_EQ(degrees(text, {.settings = {"PARAMS=--tensor-model-parallel-size 4"}}).tensor, 4);
+  EXPECT_EQ(degrees("torchrun pretrain_gpt.py MODEL_WORDS --load $(ls -t | head -1)\n").tensor, 1);
+}
+
+TEST(Started, TakesTheOneConditionWithoutWhichNothingStarts) {
+  const ImportedPlan plan =
+      read_started("if [ \"$MODE\" = train ]; then\n  torchrun pretrain_gpt.py MODEL_WORDS\nfi\n");
+  EXPECT_EQ(plan.planned.job.model.layers, 32);
+  EXPECT_THAT(import_refusal({{"train.sh",
+                               "case $M in\n  a) torchrun pretrain_gpt.py MODEL_WORDS ;;\n  b) "
+                               "torchrun pretrain_gpt.py MODEL_WORDS --swiglu ;;\nesac\n"}}),
+              HasSubstr("line 1 is open: case $M, --set M=VALUE decides it"));
+}
+
+TEST(Started, TheLauncherSaysHowManyRanksThereAre) {
+  const auto devices = [](const std::string& launcher) {
+    return read_started(launcher + " pretrain_gpt.py MODEL_WORDS\n").planned.job.cluster.devices();
+  };
+  EXPECT_EQ(devices("torchrun --nproc_per_node=4"), 4);
+  EXPECT_EQ(devices("torchrun --nnodes 2 --nproc-per-node 8"), 16);
+  EXPECT_EQ(devices("python -m torch.distributed.launch --nproc_per_node 8 --nnodes=4"), 32);
+  EXPECT_EQ(devices("deepspeed --num_nodes 2 --num_gpus 8"), 16);
+  EXPECT_EQ(devices("accelerate launch --num_processes 16 --num_machines 2"), 16);
+  EXPECT_EQ(devices("mpirun -np 16 -N 8 python"), 16);
+  EXPECT_EQ(devices("srun -N 2 --ntasks-per-node 8 python"), 16);
+  EXPECT_EQ(devices("#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:8\nsrun torchrun "
+                    "--nnodes $SLURM_NNODES --nproc_per_node $SLURM_GPUS_ON_NODE"),
+            16);
+}
+
+TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
+  const auto with_variables = [](const std::string& variables) {
+    return read_started("export " + variables +
+                        "\ntorchrun --nproc-per-node 8 pretrain_gpt.py MODEL_WORDS\n");
+  };
+  const ImportedPlan ring = with_variables("NCCL_ALGO=Ring NCCL_DEBUG=INFO NCCL_NEW=1 HOME=/x");
+  EXPECT_THAT(ring.report.not_read, not_read("NCCL_ALGO", Matters::kYes, "NCCL chooses by itself"));
+  EXPECT_THAT(ring.report.not_read, not_read("NCCL_DEBUG", Matters::kNo, ""));
+  EXPECT_THAT(ring.report.not_read, not_read("NCCL_NEW", Matters::kMaybe, ""));
+  EXPECT_THAT(ring.report.not_read, Not(Contains(Field(&UnreadSetting::name, "HOME"))));
+  const auto kernel = [&](const std::string& variables) {
+    return with_variables(variables).planned.job.kernels.attention;
+  };
+  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=1 NVTE_FUSED_ATTN=0"), AttentionKernel::kFlash2);
+  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=1"), AttentionKernel::kCudnn);
+  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0"), AttentionKernel::kUnfused);
+  EXPECT_FALSE(with_variables("NVTE_FLASH_ATTN=1").planned.job.attention_stated);
+  EXPECT_THAT(with_variables("A=1\n[ $FL ] && export NVTE_FUSED_ATTN=0").report.not_read,
+              not_read("[ $FL ]", Matters::kMaybe, "NVTE_FUSED_ATTN 0; --set FL=VALUE"));
+}
+
+}  // namespace
+}  // namespace stepwright
