@@ -136,8 +136,8 @@ Architecture settled_model(Draft& draft, const Given& given, const std::string& 
   if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
   if (!given.known_model) {
     if (draft.model) return *draft.model;
-    fail_input(fmt::format("--model is required: {} does not say {} of the model", file,
-                           draft.lacks.empty() ? "all sizes" : draft.lacks));
+    const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
+    fail_input(fmt::format("--model is required: {} does not say {} of the model", file, lacks));
   }
   Architecture model = *given.known_model;
   if (!draft.model) return model;

@@ -46,7 +46,7 @@ struct Draft {
   std::string source;   ///< The file that is read, under its name in messages.
   std::string program;  ///< The training program that a command starts, where one is named.
   std::optional<Architecture> model;
-  std::string lacks;  ///< What files do not say of the model and how to say it, where known.
+  std::string lacks;  ///< "the vocabulary (--set vocab-size=N)": what files do not say of it.
   std::optional<std::int64_t> sequences;        ///< Global batch.
   std::optional<std::int64_t> length;           ///< Tokens of a sequence.
   std::optional<std::int64_t> ranks;            ///< Of the whole job.

@@ -153,7 +153,7 @@ TEST(MegatronArguments, WhatLacksIsAskedForByName) {
               AllOf(HasSubstr("the number of heads (--set num-attention-heads=N)"),
                     HasSubstr("the vocabulary (--set vocab-size=N)")));
   EXPECT_THAT(refusal_of(small_command("--hybrid-layer-pattern M-M*")),
-              AllOf(HasSubstr("Mamba"), HasSubstr("--model")));
+              AllOf(HasSubstr("a hybrid with Mamba layers"), HasSubstr("--model")));
 }
 
 TEST(MegatronArguments, TheVocabularyFollowsFromTheTokenizer) {

@@ -283,9 +283,10 @@ bool is_megatron_flag(std::string_view word) {
 bool is_megatron_setting(const std::string& setting) { return as_argument(setting).has_value(); }
 
 MegatronArguments read_flags(std::span<const ShellWord> words, const std::string& name,
-                             std::span<const std::string> settings, ImportReport& report) {
+                             std::span<const std::string> settings, bool last_counts,
+                             ImportReport& report) {
   FieldsOfFlags fields(name);
-  ArgumentReader(words, name, false, fields, report).read();
+  ArgumentReader(words, name, last_counts, fields, report).read();
   static const std::string kGiven = "--set";
   for (const std::string& setting : settings) {
     const auto word = as_argument(setting);

@@ -32,9 +32,11 @@ bool is_megatron_setting(const std::string& setting);
 /// Reads the words of a command as argparse does, and `settings` in the place of what they say
 /// (`vocab-size=50257`, `sequence-parallel=false`). Of an argument that is repeated the last
 /// counts; a unique beginning stands for an argument. Fails with `kInput` on an argument without
-/// its values, on the beginning of several, and where two arguments say different values of one
-/// field. What sets no field is listed in the report.
+/// its values and, unless `last_counts`, where two arguments say different values of one field.
+/// What sets no field is listed in the report, as is the beginning of several arguments (Megatron
+/// itself takes no abbreviation).
 MegatronArguments read_flags(std::span<const ShellWord> words, const std::string& name,
-                             std::span<const std::string> settings, ImportReport& report);
+                             std::span<const std::string> settings, bool last_counts,
+                             ImportReport& report);
 
 }  // namespace stepwright

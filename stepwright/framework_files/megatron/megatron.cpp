@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "stepwright/core/error.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
+#include "stepwright/framework_files/megatron/stated.h"
 
 namespace stepwright {
 namespace {
@@ -49,6 +51,27 @@ void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
   rename(report.not_read);
 }
 
+/// Reads what arguments say, and lists what became of each.
+void read_arguments(MegatronArguments arguments, const Given& given, const std::string& name,
+                    Draft& draft) {
+  const Document document = Document::from(std::move(arguments.fields), name);
+  const Fields fields(document.root());
+  read_megatron_fields(fields, draft, given, name);
+  list_settings(fields, name, kMegatronSettings, draft.report);
+  name_by_flags(arguments, draft.report);
+}
+
+void read_stated(const StatedArguments& stated, const std::string& name, const Given& given,
+                 Draft& draft) {
+  draft.ranks = stated.ranks;
+  draft.program = "pretrain_gpt.py";
+  const bool whole = !stated.values.empty();
+  read_arguments(read_flags(stated.words, name, given.settings, whole, draft.report), given, name,
+                 draft);
+  if (whole) report_stated(stated, name, draft.report);
+  read_environment({.file = name, .environment = stated.environment}, draft);
+}
+
 }  // namespace
 
 std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -69,29 +92,30 @@ std::string write_megatron(const PlannedJob& planned, const std::vector<std::str
 }
 
 void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (const auto stated = read_stated_arguments(files.front())) {
+    if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
+    read_stated(*stated, files.front().name, given, draft);
+    return;
+  }
   const StartedProgram program{"Megatron-LM", "--tensor-model-parallel-size, ...",
                                trains,        is_megatron_setting,
                                takes_values,  matters};
   const StartedCommand command = started_command(files, given, program, draft);
-  const std::string& name = command.file;
   read_launcher(command, draft);
   draft.program = command.words.front().text;
-  MegatronArguments arguments = read_flags(command.words, name, given.settings, draft.report);
-  const Document document = Document::from(std::move(arguments.fields), name);
-  const Fields fields(document.root());
+  MegatronArguments arguments =
+      read_flags(command.words, command.file, given.settings, false, draft.report);
   try {
-    read_megatron_fields(fields, draft, given, name);
+    read_arguments(std::move(arguments), given, command.file, draft);
   } catch (const Error& error) {
     fail_for_open_value(error, command, draft.report);
   }
-  list_settings(fields, name, kMegatronSettings, draft.report);
-  name_by_flags(arguments, draft.report);
   read_environment(command, draft);
 }
 
 bool is_megatron(const SourceFile& file) {
-  return holds(file, "--num-layers") || holds(file, "--tensor-model-parallel-size") ||
-         holds(file, "--micro-batch-size");
+  return states_arguments(file) || holds(file, "--num-layers") ||
+         holds(file, "--tensor-model-parallel-size") || holds(file, "--micro-batch-size");
 }
 
 }  // namespace stepwright

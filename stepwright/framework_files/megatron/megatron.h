@@ -13,7 +13,8 @@ namespace stepwright {
 std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads a shell script, or a file of nothing but arguments: the command with most arguments of
-/// Megatron-LM, and of its launcher the numbers of nodes and processes.
+/// Megatron-LM, and of its launcher the numbers of nodes and processes. Or the arguments that a log
+/// or a model_config.yaml states (`stated.h`).
 void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
 /// Whether a file has arguments of Megatron-LM.

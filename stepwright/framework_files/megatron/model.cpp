@@ -239,9 +239,8 @@ constexpr OtherModel kOtherModels[] = {
     {"linear_attention_type", "a model with attention of another kind"},
     {"heterogeneous_layers_config_path", "a model whose layers have unlike sizes"},
     {"heterogeneous_layers_config_encoded_json", "a model whose layers have unlike sizes"},
-    {"encoder_num_layers", "an encoder and a decoder (T5)"},
     {"decoder_num_layers", "an encoder and a decoder (T5)"},
-    {"encoder_seq_length", "an encoder and a decoder (T5)"},
+    {"decoder_seq_length", "an encoder and a decoder (T5)"},
     {"retro_project_dir", "a model with retrieval (Retro)"},
     {"retro_add_retriever", "a model with retrieval (Retro)"},
     {"vision_pretraining", "a vision model"},
@@ -249,18 +248,15 @@ constexpr OtherModel kOtherModels[] = {
     {"model_provider", "a model of pictures and text"},
     {"flextron", "a model of elastic widths"}};
 
-/// Whether the model is one that can be read; else what it is stands in `draft.lacks`.
-bool is_decoder(const Fields& fields, Draft& draft) {
-  for (const auto& [setting, what] : kOtherModels) {
-    const auto value = fields.node().find(setting);
-    if (!value || value->is_null() || (value->is_scalar() && value->text() == "false")) continue;
-    draft.lacks = fmt::format(
-        "sizes that can be read ({}: {}); --model of a decoder with like sizes stands for it; "
-        "those",
-        setting, what);
-    return false;
+/// The setting that says that a model is none that can be read.
+std::optional<OtherModel> other_model(const Fields& fields) {
+  for (const OtherModel& other : kOtherModels) {
+    const auto value = fields.node().find(other.setting);
+    if (!value || value->is_null()) continue;
+    const std::string text = value->is_scalar() ? value->text() : "";
+    if (text != "false" && text != "0.0") return other;
   }
-  return true;
+  return std::nullopt;
 }
 
 std::string_view name_of_size(std::string_view argument) {
@@ -302,8 +298,15 @@ void add_model_fields(Tree& fields, const Architecture& model) {
   add_expert_fields(fields, model);
 }
 
-std::optional<Architecture> read_model_fields(const Fields& fields, Draft& draft) {
-  if (!is_decoder(fields, draft)) return std::nullopt;
+std::optional<Architecture> read_model_fields(const Fields& fields, const Given& given,
+                                              Draft& draft) {
+  if (const auto other = other_model(fields)) {
+    if (given.known_model) return std::nullopt;
+    fields.find(other->setting)
+        ->fail_unsupported(fmt::format(
+            "it is {}, which cannot be read; --model of a decoder with like sizes stands for it",
+            other->what));
+  }
   const auto layers = fields.size("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");

@@ -13,9 +13,11 @@ namespace stepwright {
 /// `rope_scaling` and `vocab_size` as its arguments mean them.
 void add_model_fields(Tree& fields, const Architecture& model);
 
-/// The model of such fields; nothing when they do not say layers, width, heads and vocabulary, or
-/// when it is no decoder: `draft.lacks` says which. What Megatron assumes where nothing is said is
-/// assumed here. Fails with `kInput` on sizes that contradict each other.
-std::optional<Architecture> read_model_fields(const Fields& fields, Draft& draft);
+/// The model of such fields; nothing when they do not say layers, width, heads and vocabulary
+/// (`draft.lacks` says which), or when it is no decoder and `given` has one in its place. What
+/// Megatron assumes where nothing is said is assumed here. Fails with `kInput` on sizes that
+/// contradict each other, with `kUnsupported` on a model that is no decoder.
+std::optional<Architecture> read_model_fields(const Fields& fields, const Given& given,
+                                              Draft& draft);
 
 }  // namespace stepwright

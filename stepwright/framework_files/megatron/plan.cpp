@@ -380,7 +380,7 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
                           const std::string& file) {
   draft.source = file;
-  draft.model = read_model_fields(fields, draft);
+  draft.model = read_model_fields(fields, given, draft);
   draft.length = fields.size("seq_length");
   read_degrees(fields, draft);
   settle_ranks(draft, given, file);

@@ -1,0 +1,294 @@
+#include "stepwright/framework_files/megatron/stated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/megatron/arguments.h"
+#include "stepwright/framework_files/megatron/settings.h"
+
+namespace stepwright {
+namespace {
+
+// _print_args of megatron/training/arguments.py.
+constexpr std::string_view kBlockBegins = "------------ arguments ------------";
+constexpr std::string_view kBlockEnds = "------------ end of arguments ------------";
+
+/// Names that are no argument's: what the program adds from its arguments or its environment, and
+/// what arguments of another name switch off, which changes no figure.
+constexpr std::string_view kDerived[] = {"rank",
+                                         "world_size",
+                                         "data_parallel_size",
+                                         "transformer_pipeline_model_parallel_size",
+                                         "params_dtype",
+                                         "variable_seq_lengths",
+                                         "consumed_train_samples",
+                                         "consumed_valid_samples",
+                                         "skipped_train_samples",
+                                         "iteration",
+                                         "model_type",
+                                         "barrier_with_L1_time",
+                                         "enable_one_logger",
+                                         "muon_split_qkv",
+                                         "offset_sampling_seed_by_dp_rank",
+                                         "perform_initialization",
+                                         "use_gloo_process_groups",
+                                         "use_mamba_mem_eff_path",
+                                         "bert_binary_head",
+                                         "data_parallel_random_init",
+                                         "align_param_gather"};
+
+std::string dashed_flag(std::string name) {
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
+/// The argument that gives a field this value; for one with a word the value does not matter.
+std::optional<MegatronArgument> argument_of_field(std::string_view field, std::string_view value) {
+  std::optional<MegatronArgument> found;
+  each_argument([&](const MegatronArgument& each) {
+    const bool fits = each.arity != Arity::kNone || each.value == value;
+    if (!found && each.field == field && fits) found = each;
+  });
+  return found;
+}
+
+/// Whether a field is one that arguments without words set.
+bool is_switched(std::string_view field) {
+  bool switched = false;
+  each_argument([&](const MegatronArgument& each) {
+    switched = switched || (each.field == field && each.arity == Arity::kNone);
+  });
+  return switched;
+}
+
+/// "AttnBackend.flash" and "torch.bfloat16" as the words of a command line.
+std::string argument_word(std::string text) {
+  static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+      {"torch.float32", "fp32"}, {"torch.bfloat16", "bf16"}, {"torch.float16", "fp16"}};
+  for (const auto& [printed, word] : kTypes) {
+    if (text == printed) return std::string(word);
+  }
+  if (text.starts_with("AttnBackend.")) return text.substr(text.find('.') + 1);
+  return text;
+}
+
+/// The items of "['p2p', 'a2a']" or "[1 2]".
+std::vector<std::string> items_of(std::string_view text) {
+  std::vector<std::string> items;
+  std::string item;
+  for (const char c : text) {
+    if (c == ',' || c == ' ' || c == '[' || c == ']' || c == '\'' || c == '"') {
+      if (!item.empty()) items.push_back(std::exchange(item, ""));
+    } else {
+      item += c;
+    }
+  }
+  if (!item.empty()) items.push_back(item);
+  return items;
+}
+
+bool has_list(const MegatronArgument& argument) {
+  return argument.arity != Arity::kNone && argument.arity != Arity::kOne;
+}
+
+void add_words(const MegatronArgument& argument, const StatedValue& stated,
+               std::vector<ShellWord>& words) {
+  std::vector<std::string> values;
+  if (has_list(argument)) {
+    values = items_of(stated.value);
+    if (values.empty()) return;
+  } else if (argument.arity == Arity::kOne) {
+    values = {argument_word(stated.value)};
+  }
+  words.push_back({std::string(argument.flag), stated.line});
+  for (std::string& value : values) words.push_back({std::move(value), stated.line});
+}
+
+/// The argument that a name stands for in a block, whatever its value.
+std::optional<MegatronArgument> argument_called(const std::string& name, std::string_view value) {
+  const std::string field = name == "layernorm_epsilon" ? "norm_epsilon" : name;
+  if (const auto truth = truth_of(value); truth && is_switched(field)) {
+    if (const auto found = argument_of_field(field, *truth ? "true" : "false")) return found;
+  }
+  for (const std::string_view head : {"--", "--no-", "--disable-"}) {
+    if (const auto exact = find_argument(std::string(head) + name)) return exact;
+    if (const auto exact = find_argument(std::string(head) + dashed_flag(name).substr(2)))
+      return exact;
+  }
+  return argument_of_field(field, value);
+}
+
+/// Whether an argument is called like a field, without "no" in front.
+bool called_by_name(const MegatronArgument& argument, const std::string& name) {
+  return argument.flag == dashed_flag(name) || argument.flag == "--" + name;
+}
+
+void add_printed(const StatedValue& stated, std::vector<ShellWord>& words) {
+  if (stated.value == "None" || stated.value.empty()) return;
+  const auto argument = argument_called(stated.name, stated.value);
+  if (!argument) return;
+  const auto truth = truth_of(stated.value);
+  if (argument->arity == Arity::kNone) {
+    if (argument->field != stated.name) {
+      if (truth != true || !called_by_name(*argument, stated.name)) return;
+    } else if (truth && (*truth ? "true" : "false") != argument->value) {
+      return;
+    }
+  }
+  add_words(*argument, stated, words);
+}
+
+/// "name ...... value" behind what a launcher writes in front of each line (`prefix` characters).
+std::optional<StatedValue> printed_value(std::string_view text, std::size_t prefix,
+                                         std::uint32_t line) {
+  std::size_t begin = 0;
+  std::size_t end = text.find(" .");
+  std::size_t value = std::string_view::npos;
+  if (end != std::string_view::npos) {
+    const std::size_t gap = text.substr(0, end).rfind("  ");
+    if (gap == std::string_view::npos) return std::nullopt;
+    begin = gap + 2;
+    value = text.find_first_not_of('.', end + 1);
+  } else {
+    begin = text.find_first_not_of(' ', std::min(prefix, text.size()));
+    if (begin == std::string_view::npos) return std::nullopt;
+    end = value = text.find("  ", begin);
+  }
+  if (value == std::string_view::npos || text[value] != ' ' || end <= begin) return std::nullopt;
+  const std::string_view name = text.substr(begin, end - begin);
+  static constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  if (name.find_first_not_of(kLetters) != std::string_view::npos) return std::nullopt;
+  value = text.find_first_not_of(' ', value);
+  const std::size_t last = text.find_last_not_of(" \r");
+  if (value == std::string_view::npos) return StatedValue{std::string(name), "", line};
+  return StatedValue{std::string(name), std::string(text.substr(value, last + 1 - value)), line};
+}
+
+StatedArguments read_printed(const SourceFile& file) {
+  StatedArguments stated;
+  std::uint32_t line = 0;
+  std::size_t prefix = 0;
+  bool inside = false;
+  for (std::size_t at = 0; at < file.text.size();) {
+    const std::size_t end = std::min(file.text.find('\n', at), file.text.size());
+    const std::string_view text = std::string_view(file.text).substr(at, end - at);
+    at = end + 1;
+    ++line;
+    if (inside && text.find(kBlockEnds) != std::string_view::npos) break;
+    if (text.find(kBlockBegins) != std::string_view::npos) {
+      inside = true;
+      prefix = text.find('-');
+    } else if (inside) {
+      if (const auto value = printed_value(text, prefix, line)) stated.values.push_back(*value);
+    }
+  }
+  if (stated.values.empty()) {
+    fail_input(
+        fmt::format("{}: the block of arguments has no lines 'name ..... value'", file.name));
+  }
+  for (const StatedValue& each : stated.values) {
+    if (each.name == "world_size") {
+      const IntegerReading ranks = read_integer(each.value);
+      if (ranks.status == IntegerReading::Status::kGood && ranks.value > 0) {
+        stated.ranks = ranks.value;
+      }
+    }
+    add_printed(each, stated.words);
+  }
+  return stated;
+}
+
+/// One of `MODEL_ARGS`: true stands for an argument without words, false for none.
+void add_configured(const std::string& flag, Node value, std::vector<ShellWord>& words) {
+  if (value.is_null()) return;
+  const auto truth = value.is_scalar() ? truth_of(value.text()) : std::nullopt;
+  if (truth == false) return;
+  words.push_back({flag, value.line()});
+  if (truth == true) return;
+  if (value.is_sequence()) {
+    for (std::size_t i = 0; i < value.size(); ++i)
+      words.push_back({value.at(i).text(), value.line()});
+    return;
+  }
+  const std::string text = value.text();
+  const auto argument = find_argument(flag);
+  const bool listed = text.starts_with('[') && text.find_first_of(",*") == std::string::npos;
+  if ((argument && has_list(*argument)) || listed) {
+    for (std::string& item : items_of(text)) words.push_back({std::move(item), value.line()});
+  } else {
+    words.push_back({text, value.line()});
+  }
+}
+
+StatedArguments read_model_config(const SourceFile& file) {
+  StatedArguments stated;
+  const Document document = Document::parse(file.text, file.name);
+  for (const auto& [flag, value] : document.root().get("MODEL_ARGS").members()) {
+    add_configured(flag, value, stated.words);
+  }
+  if (const auto variables = document.root().find("ENV_VARS"); variables && !variables->is_null()) {
+    for (const auto& [name, value] : variables->members()) {
+      if (value.is_scalar()) stated.environment[name] = {value.text(), value.line()};
+    }
+  }
+  return stated;
+}
+
+bool is_printed(const SourceFile& file) { return holds(file, kBlockBegins); }
+
+bool is_model_config(const SourceFile& file) {
+  return file.text.starts_with("MODEL_ARGS:") || holds(file, "\nMODEL_ARGS:");
+}
+
+}  // namespace
+
+std::optional<StatedArguments> read_stated_arguments(const SourceFile& file) {
+  if (is_printed(file)) return read_printed(file);
+  if (is_model_config(file)) return read_model_config(file);
+  return std::nullopt;
+}
+
+bool states_arguments(const SourceFile& file) { return is_printed(file) || is_model_config(file); }
+
+void report_stated(const StatedArguments& stated, const std::string& name, ImportReport& report) {
+  std::map<std::uint32_t, std::string> names;
+  for (const StatedValue& each : stated.values) names[each.line] = each.name;
+  std::set<std::uint32_t> listed;
+  const auto rename = [&](auto& settings) {
+    for (auto& setting : settings) {
+      const auto own = names.find(setting.line);
+      if (own == names.end()) continue;
+      setting.name = own->second;
+      listed.insert(setting.line);
+    }
+  };
+  rename(report.read);
+  std::erase_if(report.not_read, [&](const UnreadSetting& one) {
+    return names.contains(one.line) && one.matters == Matters::kNo;
+  });
+  rename(report.not_read);
+  for (const StatedValue& each : stated.values) {
+    if (listed.contains(each.line)) continue;
+    const auto argument = argument_called(each.name, each.value);
+    const std::string_view field = argument ? argument->field : std::string_view(each.name);
+    const KnownSetting* known = known_setting(kMegatronSettings, field);
+    const bool derived = std::ranges::find(kDerived, each.name) != std::end(kDerived);
+    if (known != nullptr && !known->field.empty()) {
+      report.read.push_back(
+          {each.name, printable(each.value), name, each.line, std::string(known->field)});
+    } else if (!argument && known == nullptr && !derived && each.value != "None" &&
+               each.value != "False") {
+      report.not_read.push_back(
+          {printable(each.name), printable(each.value), name, each.line, Matters::kMaybe, ""});
+    }
+  }
+}
+
+}  // namespace stepwright

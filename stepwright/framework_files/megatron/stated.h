@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// A value that a file states of an argument, under the name that it has there.
+struct StatedValue {
+  std::string name, value;
+  std::uint32_t line = 0;  ///< From 1.
+};
+
+/// The arguments of a run where they are not a command.
+struct StatedArguments {
+  std::vector<ShellWord> words;  ///< As a command would have them.
+  std::map<std::string, ShellWord> environment;
+  std::optional<std::int64_t> ranks;
+  /// Of all arguments, also of those that are as Megatron has them anyway; empty where a file
+  /// states some only.
+  std::vector<StatedValue> values;
+};
+
+/// The block that Megatron-LM prints when it starts ("name ...... value" between lines of dashes),
+/// from its log; or `MODEL_ARGS` and `ENV_VARS` of a model_config.yaml of its functional tests.
+/// Nothing for another file. Fails with `kInput` on a block without arguments.
+std::optional<StatedArguments> read_stated_arguments(const SourceFile& file);
+
+/// Whether a file is one of these.
+bool states_arguments(const SourceFile& file);
+
+/// Calls the settings of a report as the file does, and lists as read what it states as Megatron
+/// has it anyway. What no release of Megatron-LM has is listed as not read.
+void report_stated(const StatedArguments& stated, const std::string& name, ImportReport& report);
+
+}  // namespace stepwright
