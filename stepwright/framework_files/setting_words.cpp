@@ -6,10 +6,10 @@
 #include <cctype>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright {
 namespace {
@@ -28,12 +28,7 @@ std::string_view name_of_setting(std::string_view word) {
 }
 
 Tree value_of_setting(std::string_view text, std::uint32_t line) {
-  Tree tree;
-  if (const auto truth = truth_of(text)) {
-    tree = Tree(*truth);
-  } else if (!is_null_word(text)) {
-    tree = Tree::scalar(std::string(text), !is_number(text));
-  }
+  Tree tree = plain_scalar(text);
   tree.line = line;
   tree.column = 1;
   return tree;
@@ -63,10 +58,8 @@ Document read_setting_words(std::span<const SourceFile> files, const SettingProg
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
   const auto starts = [&](std::span<const ShellWord> words) {
-    return std::ranges::any_of(words, [&](const ShellWord& word) {
-      return word.text.find(program.word) != std::string::npos &&
-             word.text.find('=') == std::string::npos;
-    });
+    return std::ranges::any_of(words,
+                               [&](const ShellWord& word) { return program.starts(word.text); });
   };
   const StartedCommand command = started_command(files, given,
                                                  {.framework = program.framework,
@@ -77,6 +70,10 @@ Document read_setting_words(std::span<const SourceFile> files, const SettingProg
   Tree settings = Tree::mapping();
   for (const ShellWord& word : command.words) {
     const std::string_view name = name_of_setting(word.text);
+    const bool yaml = word.text.ends_with(".yml") || word.text.ends_with(".yaml");
+    if (name.empty() && yaml && settings.find("[]") == nullptr) {
+      settings.set("[]", word.text).find("[]")->line = word.line;
+    }
     if (name.empty()) continue;
     const std::string_view text = std::string_view(word.text).substr(word.text.find('=') + 1);
     set_path(settings, name, value_of_setting(text, word.line));

@@ -10,15 +10,16 @@ namespace stepwright {
 
 /// A program whose arguments are words `a.b=value`.
 struct SettingProgram {
-  std::string_view framework;  ///< As people call it.
-  std::string_view word;       ///< A part of the word of a command that starts it: "verl.trainer".
+  std::string_view framework;             ///< As people call it.
+  bool (*starts)(std::string_view word);  ///< Whether a word of a command starts it.
   /// Whether a name is one of its settings and no variable of a script.
   bool (*has_setting)(std::string_view name);
 };
 
 /// The settings `a.b=value` (also `+a.b=value`) among the words of the command in shell scripts
-/// that starts a program, as a document, with `Given::settings` over them. Conditions that are open
-/// are listed in the draft's report. Fails as `started_command`.
+/// that starts a program, as a document, with `Given::settings` over them; under `[]` the first
+/// YAML file among its other words. Conditions that are open are listed in the draft's report.
+/// Fails as `started_command`.
 Document read_setting_words(std::span<const SourceFile> files, const SettingProgram& program,
                             const Given& given, Draft& draft);
 

@@ -16,11 +16,17 @@
 namespace stepwright {
 namespace {
 
+constexpr std::string_view kVerl = "verl.trainer";
+
 /// Settings of Hydra have dots, variables of a script have none.
 constexpr SettingProgram kVerlProgram = {
-    .framework = "verl", .word = "verl.trainer", .has_setting = [](std::string_view name) {
-      return name.find('.') != std::string_view::npos;
-    }};
+    .framework = "verl",
+    .starts =
+        [](std::string_view word) {
+          return word.find(kVerl) != std::string_view::npos &&
+                 word.find('=') == std::string_view::npos;
+        },
+    .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; }};
 
 /// What one update trains on.
 struct Update {
@@ -148,7 +154,7 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
 }
 
 bool is_verl(const SourceFile& file) {
-  return holds(file, kVerlProgram.word) || holds(file, "actor_rollout_ref");
+  return holds(file, kVerl) || holds(file, "actor_rollout_ref");
 }
 
 }  // namespace stepwright

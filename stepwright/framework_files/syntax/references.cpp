@@ -17,12 +17,6 @@ constexpr int kLongestChain = 8;
 constexpr int kMostReferences = 10'000;
 constexpr std::size_t kLongestText = 4096;
 
-Tree plain_scalar(std::string_view text) {
-  if (is_null_word(text)) return {};
-  if (const auto truth = truth_of(text)) return {*truth};
-  return Tree::scalar(std::string(text), !is_number(text));
-}
-
 bool is_variable(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
     return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
@@ -116,6 +110,12 @@ class Resolver {
 };
 
 }  // namespace
+
+Tree plain_scalar(std::string_view text) {
+  if (is_null_word(text)) return {};
+  if (const auto truth = truth_of(text)) return {*truth};
+  return Tree::scalar(std::string(text), !is_number(text));
+}
 
 Tree placed_tree(Node node) {
   Tree tree;

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
 
 namespace stepwright {
+
+/// A scalar as YAML means it: a number, a truth value, null or text.
+Tree plain_scalar(std::string_view text);
 
 /// A copy of a value and everything below it, with lines.
 Tree placed_tree(Node node);

@@ -1,0 +1,82 @@
+#include "stepwright/framework_files/maxtext/form.h"
+
+#include <algorithm>
+
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/maxtext/settings.h"
+#include "stepwright/framework_files/setting_words.h"
+#include "stepwright/framework_files/syntax/references.h"
+
+namespace stepwright {
+namespace {
+
+/// How its log names a value: src/maxtext/configs/pyconfig.py.
+constexpr std::string_view kLogged = "Config param ";
+
+bool starts_train(std::string_view word) {
+  const bool program = word.find("axText") != std::string_view::npos ||
+                       word.find("axtext") != std::string_view::npos;
+  return program && word.find("train") != std::string_view::npos &&
+         word.find('=') == std::string_view::npos;
+}
+
+constexpr SettingProgram kProgram = {
+    .framework = "MaxText", .starts = starts_train, .has_setting = [](std::string_view name) {
+      return known_setting(kMaxTextSettings, name) != nullptr;
+    }};
+
+Document read_logged(const SourceFile& file) {
+  Tree settings = Tree::mapping();
+  std::uint32_t line = 0;
+  std::string_view text = file.text;
+  constexpr std::size_t kMostSettings = 10'000;
+  while (!text.empty() && settings.items.size() < kMostSettings) {
+    const std::string_view one = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    ++line;
+    const std::size_t at = one.find(kLogged);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = one.substr(at + kLogged.size());
+    const std::size_t colon = rest.find(": ");
+    if (colon == std::string_view::npos) continue;
+    Tree value = plain_scalar(rest.substr(colon + 2));
+    value.line = line;
+    settings.set(rest.substr(0, colon), value);
+  }
+  return Document::from(std::move(settings), file.name);
+}
+
+void lay_file(Tree& under, const SourceFile& file) {
+  const Document document = Document::parse(file.text, file.name);
+  const Tree over = placed_tree(document.root());
+  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+    under.set(over.items[i].text, over.items[i + 1]);
+  }
+}
+
+}  // namespace
+
+bool starts_maxtext(const SourceFile& file) {
+  return holds(file, "MaxText.train") || holds(file, "MaxText/train.py") ||
+         holds(file, "maxtext.train") || holds(file, "maxtext/train");
+}
+
+Document read_maxtext_form(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const SourceFile& first = files.front();
+  if (holds(first, kLogged)) return with_settings(read_logged(first), given);
+  Tree settings = Tree::mapping();
+  const bool script = starts_maxtext(first) && !first.name.ends_with(".yml");
+  for (const SourceFile& file : files.subspan(script ? 1 : 0)) lay_file(settings, file);
+  if (!script) return with_settings(Document::from(std::move(settings), first.name), given);
+  const Document words = read_setting_words(files.first(1), kProgram, given, draft);
+  for (const auto& [name, value] : words.root().members()) settings.set(name, placed_tree(value));
+  // The file that it starts with is there, or says nothing of its own.
+  if (files.size() > 1 || settings.find("[]") == nullptr ||
+      settings.find("[]")->text.ends_with("base.yml")) {
+    settings.set("[]", Tree());
+  }
+  return Document::from(std::move(settings), first.name);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/core/document.h"
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// The configuration of MaxText that files say, as one mapping: YAML files, later ones over earlier
+/// ones; a script that starts MaxText's train with a file and words NAME=VALUE, which stand over
+/// YAML files that are given behind it; or the lines "Config param NAME: VALUE" that it logs.
+Document read_maxtext_form(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+/// Whether a file is a script that starts MaxText.
+bool starts_maxtext(const SourceFile& file);
+
+}  // namespace stepwright

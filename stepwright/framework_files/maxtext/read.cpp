@@ -1,0 +1,328 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/maxtext/form.h"
+#include "stepwright/framework_files/maxtext/maxtext.h"
+#include "stepwright/framework_files/maxtext/settings.h"
+#include "stepwright/framework_files/maxtext/words.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// Sizes with base.yml's where a file says some of them.
+std::optional<Architecture> read_model_sizes(const Fields& fields) {
+  if (!fields.has("base_emb_dim") || !fields.has("base_num_decoder_layers")) return std::nullopt;
+  Architecture model;
+  model.name = "imported";
+  model.hidden = fields.integer("base_emb_dim", 0);
+  model.layers = fields.find("base_num_decoder_layers")->integer(1, kLargestLayers);
+  model.heads = fields.integer("base_num_query_heads", 16);
+  model.kv_heads = fields.integer("base_num_kv_heads", model.heads);
+  model.head_dim = fields.integer("head_dim", model.hidden / model.heads);
+  model.ffn = fields.integer("base_mlp_dim", 4 * model.hidden);
+  model.vocabulary = fields.integer("vocab_size", 32000);
+  model.tied = fields.flag("logits_via_embedding", false);
+  model.norm_epsilon = fields.number("normalization_layer_epsilon", model.norm_epsilon);
+  model.rotary_base = fields.number("rope_max_timescale", model.rotary_base);
+  model.dropout = fields.number("dropout_rate", 0);
+  if (fields.word("rope_type", "default") == "llama3.1") {
+    model.rotary_scaling = {.kind = RotaryScalingKind::kLlama3, .factor = 8};
+  }
+  if (fields.integer("num_experts", 1) > 1) {
+    model.experts = Experts{.count = fields.integer("num_experts", 1),
+                            .top_k = fields.integer("num_experts_per_tok", 1),
+                            .ffn = model.ffn};
+    model.ffn = 0;
+  }
+  check(model, fields.node().where());
+  return model;
+}
+
+/// A name stands for all sizes, unless override_model_config lets others count.
+void read_maxtext_model(const Fields& fields, const Given& given, Draft& draft) {
+  const std::string name = fields.word("model_name", "default");
+  if (name == "default" || name.empty()) {
+    draft.model = read_model_sizes(fields);
+    return;
+  }
+  if (given.known_model) return;
+  const auto* known = std::ranges::find(kMaxTextModels, name, &MaxTextModel::name);
+  if (known == std::end(kMaxTextModels)) {
+    fields.find("model_name")->fail("is none of the built-in models: --model is required");
+  }
+  draft.model = built_in_model(known->model);
+  draft.notes.push_back(
+      fmt::format("{} is taken to be the model {}.", printable(name), known->model));
+}
+
+/// The degrees of one level of the mesh; 0 where it follows from the devices.
+struct MeshLevel {
+  MaxTextMesh mesh;
+  std::int64_t MaxTextMesh::* open = nullptr;  ///< The axis that takes what is left.
+  std::int64_t product = 1;                    ///< Of the others.
+};
+
+/// Axes that are others under another name: states and activations are cut alike.
+struct OtherAxis {
+  std::string_view name;
+  std::int64_t MaxTextMesh::* size;
+};
+constexpr OtherAxis kOtherAxes[] = {{"fsdp_transpose", &MaxTextMesh::fsdp},
+                                    {"tensor_transpose", &MaxTextMesh::tensor},
+                                    {"sequence", &MaxTextMesh::context}};
+
+/// base.yml leaves data open across nodes and fsdp inside of them.
+MeshLevel read_level(const Fields& fields, std::string_view level, std::string_view usually_open) {
+  MeshLevel read;
+  const auto take = [&](std::string_view axis, std::int64_t MaxTextMesh::* size) {
+    const auto value = fields.find(fmt::format("{}_{}_parallelism", level, axis));
+    std::int64_t degree = axis == usually_open ? -1 : 1;
+    if (value) degree = value->integer(-1, kMostOfField);
+    if (degree == 0 || (degree < 0 && read.open != nullptr)) {
+      if (value) value->fail("must be a degree, or -1 for one axis that takes what is left");
+      degree = 1;
+    }
+    if (degree < 0) {
+      read.open = size;
+    } else if (__builtin_mul_overflow(read.mesh.*size, degree, &(read.mesh.*size)) ||
+               __builtin_mul_overflow(read.product, degree, &read.product)) {
+      fields.node().fail("the axes of the mesh have more than 2^63 ranks");
+    }
+  };
+  // What a file says to be open goes before what base.yml leaves open.
+  std::string_view open = usually_open;
+  for (const auto& [axis, size] : kMaxTextAxes) {
+    const auto value = fields.node().find(fmt::format("{}_{}_parallelism", level, axis));
+    if (value && value->is_number() && value->integer() == -1) open = "";
+  }
+  if (open.empty()) usually_open = "";
+  for (const auto& [axis, size] : kMaxTextAxes) take(axis, size);
+  for (const auto& [axis, size] : kOtherAxes) take(axis, size);
+  return read;
+}
+
+/// Gives open axes what is left: outside of nodes their number, inside the rest.
+MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const Cluster& cluster, const Fields& fields) {
+  const std::int64_t devices = cluster.devices();
+  if (outer.open != nullptr) {
+    const std::int64_t across =
+        inner.open != nullptr ? cluster.nodes : std::max<std::int64_t>(1, devices / inner.product);
+    if (across % outer.product != 0) {
+      fields.node().fail(fmt::format("dcn axes of {} do not divide {}", outer.product, across));
+    }
+    outer.mesh.*outer.open *= across / outer.product;
+    outer.product = across;
+  }
+  if (inner.open != nullptr) {
+    std::int64_t fixed = 1;
+    const bool over = __builtin_mul_overflow(outer.product, inner.product, &fixed);
+    if (over || devices % fixed != 0) {
+      fields.node().fail(fmt::format("axes of {} x {} do not divide {} devices", outer.product,
+                                     inner.product, devices));
+    }
+    inner.mesh.*inner.open *= devices / fixed;
+  }
+  MaxTextMesh mesh;
+  for (const auto& [axis, size] : kMaxTextAxes) {
+    if (__builtin_mul_overflow(outer.mesh.*size, inner.mesh.*size, &(mesh.*size))) {
+      fields.node().fail("the axes of the mesh have more than 2^63 ranks");
+    }
+  }
+  return mesh;
+}
+
+std::int64_t ranks_of(const MaxTextMesh& mesh, const Fields& fields) {
+  std::int64_t ranks = 1;
+  for (const auto& [axis, size] : kMaxTextAxes) {
+    if (__builtin_mul_overflow(ranks, mesh.*size, &ranks)) {
+      fields.node().fail("the axes of the mesh have more than 2^63 ranks");
+    }
+  }
+  return ranks;
+}
+
+MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const Given& given,
+                      Draft& draft) {
+  const MeshLevel outer = read_level(fields, "dcn", "data");
+  const MeshLevel inner = read_level(fields, "ici", "fsdp");
+  // What is open follows from the devices, which are known once there is a cluster.
+  if (outer.open != nullptr || inner.open != nullptr) settle_ranks(draft, given, name);
+  MaxTextMesh mesh = filled(outer, inner, draft.cluster, fields);
+  draft.ranks = ranks_of(mesh, fields);
+  Parallel& degrees = draft.plan.parallel;
+  degrees.tensor = mesh.tensor * mesh.tensor_sequence;
+  degrees.context = mesh.context;
+  degrees.pipeline = mesh.pipeline;
+  degrees.expert = mesh.expert;
+  settle_ranks(draft, given, name);
+  return mesh;
+}
+
+void read_states_of_mesh(const Fields& fields, const MaxTextMesh& mesh, Plan& plan) {
+  const std::int64_t inner = plan.parallel.context * mesh.expert * mesh.fsdp;
+  const bool optimizer = fields.flag("shard_optimizer_over_data", false);
+  std::string_view word = optimizer ? "NNG" : "NNN";
+  if (mesh.fsdp > 1) word = mesh.data > 1 ? "III" : "GGG";
+  plan.sharding = sharding_of(word).value();
+  if (word == "III") plan.sharding.group = inner;
+  if (plan.parallel.pipeline > 1 && mesh.data > 1) {
+    plan.rank_order = rank_order_of("tp-cp-ep-pp-dp").value();
+  }
+}
+
+void read_maxtext_batch(const Fields& fields, Draft& draft) {
+  Plan& plan = draft.plan;
+  const std::int64_t ranks = draft.cluster.devices();
+  const double share = fields.number("per_device_batch_size", 12);
+  const double whole = share * static_cast<double>(ranks);
+  if (!(whole >= 0.5 && whole < 1e12)) {
+    fields.find("per_device_batch_size")->fail("must make at least one sequence of a step");
+  }
+  const auto pass = static_cast<std::int64_t>(std::llround(whole));
+  const bool piped = plan.parallel.pipeline > 1;
+  const std::int64_t rounds = fields.integer("gradient_accumulation_steps", 1);
+  const std::int64_t parts = piped ? fields.integer("num_pipeline_microbatches", 1) : 1;
+  draft.sequences = pass * rounds;
+  plan.micro_batch = std::max<std::int64_t>(1, pass / plan.parallel.data / parts);
+  draft.micro_batches = rounds * parts;
+  draft.length = fields.integer("max_target_length", 2048);
+}
+
+std::span<const RematPolicy> policies() {
+  static const std::array<RematPolicy, 15> kPolicies = {{
+      {"full", {.kind = RecomputeKind::kFull}},
+      {"minimal", {.kind = RecomputeKind::kSelective}},
+      {"minimal_with_context", {.kind = RecomputeKind::kNone}},
+      {"minimal_flash", {.kind = RecomputeKind::kNone}},
+      {"save_dot_with_context_except_mlp",
+       {.kind = RecomputeKind::kModules, .modules = {Module::kMlp, Module::kMoe}}},
+      {"save_dot_except_mlp",
+       {.kind = RecomputeKind::kModules,
+        .modules = {Module::kCoreAttention, Module::kMlp, Module::kMoe}}},
+      {"save_dot_except_mlpwi",
+       {.kind = RecomputeKind::kModules,
+        .modules = {Module::kCoreAttention, Module::kMlp, Module::kMoe}},
+       kNearestPolicy},
+      {"save_qkv_proj", {.kind = RecomputeKind::kFull}, kNearestPolicy},
+      {"save_out_proj", {.kind = RecomputeKind::kFull}, kNearestPolicy},
+      {"proj", {.kind = RecomputeKind::kFull}, kNearestPolicy},
+      {"custom", {.kind = RecomputeKind::kFull}, kNearestPolicy},
+      {"qkv_proj_offloaded", {.kind = RecomputeKind::kFull}, kOffloaded},
+      {"minimal_offloaded", {.kind = RecomputeKind::kSelective}, kOffloaded},
+      {"minimal_with_context_and_quantization", {.kind = RecomputeKind::kNone}, kNearestPolicy},
+      {"none", {.kind = RecomputeKind::kNone}},
+  }};
+  return kPolicies;
+}
+
+void read_remat(const Fields& fields, const std::string& file, Draft& draft) {
+  const std::string word = fields.word("remat_policy", "full");
+  const auto known = std::ranges::find(policies(), word, &RematPolicy::name);
+  if (known == policies().end()) {
+    std::string all;
+    for (const RematPolicy& one : policies()) all += fmt::format(" {}", one.name);
+    fields.find("remat_policy")->fail(fmt::format("must be one of{}", all));
+  }
+  draft.plan.recompute = known->recompute;
+  if (known->leaves_out.empty()) return;
+  draft.report.not_read.push_back({"remat_policy", word, file, fields.find("remat_policy")->line(),
+                                   Matters::kYes, std::string(known->leaves_out)});
+}
+
+/// Words of base.yml, quantization; src/maxtext/layers/quantizations.py.
+void read_quantization(const Fields& fields, const std::string& file, Draft& draft) {
+  const std::string word = fields.word("quantization", "");
+  const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
+  if (word.empty()) return;
+  if (has("mxfp8")) {
+    draft.precision = DType::kMxfp8;
+  } else if (has("fp8")) {
+    draft.precision = DType::kFp8;
+  } else if (has("nvfp4")) {
+    draft.precision = DType::kNvfp4;
+  } else {
+    draft.report.not_read.push_back({"quantization", printable(word), file,
+                                     fields.find("quantization")->line(), Matters::kYes,
+                                     "products in this type"});
+  }
+}
+
+void read_attention(const Fields& fields, const std::string& file, Draft& draft) {
+  const std::string word = fields.word("attention", "autoselected");
+  const bool known = std::ranges::any_of(
+      kJaxAttention, [&](const Named<AttentionKernel>& one) { return one.name == word; });
+  if (known) {
+    draft.attention = fields.choice("attention", kJaxAttention, AttentionKernel::kCudnn);
+  } else if (word != "autoselected") {
+    // Kernels of JAX and of TPUs, which no job names.
+    draft.report.not_read.push_back({"attention", printable(word), file,
+                                     fields.find("attention")->line(), Matters::kYes,
+                                     "the kernel of attention"});
+  }
+}
+
+/// Experts whose products are no grouped ones are left off by a word that elsewhere means nothing.
+void mark_dense_experts(ImportReport& report) {
+  for (UnreadSetting& one : report.not_read) {
+    if (one.name != "sparse_matmul" && one.name != "megablox") continue;
+    one.matters = Matters::kYes;
+    one.why = "the kernel of experts' products";
+  }
+}
+
+/// Settings at their defaults change nothing.
+void pass_defaults(const Fields& fields) {
+  static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
+      {"weight_dtype", "float32"},     {"num_pipeline_repeats", "1"},
+      {"attention_type", "global"},    {"capacity_factor", "-1.0"},
+      {"capacity_factor", "-1"},       {"global_parameter_scale", "1"},
+      {"logits_dot_in_fp32", "False"}, {"mu_dtype", "float32"},
+      {"num_vocab_tiling", "1"}};
+  for (const auto& [name, value] : kUsual) {
+    const auto said = fields.node().find(name);
+    if (said && said->is_scalar() && said->text() == value) static_cast<void>(fields.has(name));
+  }
+}
+
+}  // namespace
+
+void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const Document document = read_maxtext_form(files, given, draft);
+  const std::string& name = document.name();
+  const Fields fields(document.root());
+  read_maxtext_model(fields, given, draft);
+  draft.framework_overlap = true;
+  const MaxTextMesh mesh = read_mesh(fields, name, given, draft);
+  Plan& plan = draft.plan;
+  plan.sequence_parallel = mesh.tensor_sequence > 1;
+  if (mesh.pipeline > 1) plan.schedule.kind = ScheduleKind::kGpipe;
+  read_states_of_mesh(fields, mesh, plan);
+  read_maxtext_batch(fields, draft);
+  plan.context_kind =
+      fields.choice("context_parallel_strategy", kContextStrategies, ContextKind::kAllGather);
+  read_remat(fields, name, draft);
+  draft.precision = fields.choice("dtype", kJaxTypes, DType::kBf16);
+  read_quantization(fields, name, draft);
+  plan.accumulate = fields.choice("grad_dtype", kJaxTypes, DType::kFp32);
+  draft.optimizer = fields.choice("opt_type", kJaxOptimizers, Optimizer::kAdamW);
+  read_attention(fields, name, draft);
+  pass_defaults(fields);
+  if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = Dispatcher::kAllGather;
+  list_settings(fields, name, kMaxTextSettings, draft.report);
+  mark_dense_experts(draft.report);
+}
+
+bool is_maxtext(const SourceFile& file) {
+  return holds(file, "base_emb_dim") || holds(file, "ici_fsdp_parallelism") ||
+         holds(file, "per_device_batch_size") || starts_maxtext(file);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "stepwright/core/named.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/plan/plan.h"
+
+namespace stepwright {
+
+// Words of MaxText's configurations, as they are written and read.
+
+inline constexpr Named<RecomputeKind> kWrittenPolicies[] = {
+    {RecomputeKind::kNone, "minimal_with_context"},
+    {RecomputeKind::kSelective, "minimal"},
+    {RecomputeKind::kFull, "full"}};
+inline constexpr Named<ContextKind> kContextStrategies[] = {{ContextKind::kAllGather, "all_gather"},
+                                                            {ContextKind::kRing, "ring"},
+                                                            {ContextKind::kUlysses, "ulysses"}};
+inline constexpr Named<DType> kJaxTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
+inline constexpr Named<Optimizer> kJaxOptimizers[] = {
+    {Optimizer::kAdamW, "adamw"}, {Optimizer::kAdamW, "adam_pax"}, {Optimizer::kSgd, "sgd"}};
+inline constexpr Named<AttentionKernel> kJaxAttention[] = {
+    {AttentionKernel::kUnfused, "dot_product"}, {AttentionKernel::kCudnn, "cudnn_flash_te"}};
+
+/// Sizes of the axes of MaxText's mesh.
+struct MaxTextMesh {
+  std::int64_t data = 1, pipeline = 1, fsdp = 1, context = 1, tensor = 1, tensor_sequence = 1,
+               expert = 1;
+};
+struct MaxTextAxis {
+  std::string_view name;
+  std::int64_t MaxTextMesh::* size;
+};
+/// The axes of a mesh, from the fastest to the slowest (base.yml, mesh_axes).
+inline constexpr MaxTextAxis kMaxTextAxes[] = {
+    {"expert", &MaxTextMesh::expert}, {"tensor_sequence", &MaxTextMesh::tensor_sequence},
+    {"tensor", &MaxTextMesh::tensor}, {"context", &MaxTextMesh::context},
+    {"fsdp", &MaxTextMesh::fsdp},     {"pipeline", &MaxTextMesh::pipeline},
+    {"data", &MaxTextMesh::data}};
+
+/// Models that are built in: src/maxtext/configs/models.
+struct MaxTextModel {
+  std::string_view name;   ///< Of `model_name`.
+  std::string_view model;  ///< Of `built_in_models`.
+};
+inline constexpr MaxTextModel kMaxTextModels[] = {
+    {"deepseek3-671b", "deepseek-v3"},  {"gpt3-175b", "gpt3-175b"},
+    {"llama2-7b", "llama-2-7b"},        {"llama2-13b", "llama-2-13b"},
+    {"llama2-70b", "llama-2-70b"},      {"llama3-8b", "llama-3-8b"},
+    {"llama3-70b", "llama-3-70b"},      {"llama3.1-8b", "llama-3.1-8b"},
+    {"llama3.1-70b", "llama-3.1-70b"},  {"llama3.1-405b", "llama-3.1-405b"},
+    {"llama3.3-70b", "llama-3.1-70b"},  {"mistral-7b", "mistral-7b"},
+    {"mixtral-8x7b", "mixtral-8x7b"},   {"mixtral-8x22b", "mixtral-8x22b"},
+    {"qwen2.5-7b", "qwen2.5-7b"},       {"qwen3-0.6b", "qwen3-0.6b"},
+    {"qwen3-8b", "qwen3-8b"},           {"qwen3-32b", "qwen3-32b"},
+    {"qwen3-30b-a3b", "qwen3-30b-a3b"}, {"qwen3-235b-a22b", "qwen3-235b-a22b"}};
+
+/// What a policy of rematerialization is taken as: base.yml, remat_policy;
+/// src/maxtext/layers/decoders.py, get_remat_policy.
+struct RematPolicy {
+  std::string_view name;
+  Recompute recompute;
+  std::string_view leaves_out = {};  ///< Where no plan says it exactly.
+};
+inline constexpr std::string_view kNearestPolicy = "what it keeps exactly";
+inline constexpr std::string_view kOffloaded = "offload to the host";
+
+}  // namespace stepwright
