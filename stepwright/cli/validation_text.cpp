@@ -97,7 +97,8 @@ std::string choices_text(const Choices& choices) {
 }
 
 std::string value_text(TableKind kind, double value) {
-  return kind == TableKind::kMemory ? format_bytes(value) : format_time(value);
+  const bool bytes = kind == TableKind::kMemory || kind == TableKind::kLaunches;
+  return bytes ? format_bytes(value) : format_time(value);
 }
 
 /// The part of a bad row that a person looks for: the largest term of a run, what a sample is of.

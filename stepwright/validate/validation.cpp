@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/validate/label_conflict.h"
+#include "stepwright/validate/rows/launch_row.h"
 #include "stepwright/validate/rows/memory_row.h"
 #include "stepwright/validate/rows/row_prediction.h"
 #include "stepwright/validate/rows/sample_rows.h"
@@ -29,6 +30,7 @@ const std::vector<KindColumns>& kind_columns() {
   static const std::vector<KindColumns> kColumns = {
       {TableKind::kTrainingRuns, {"model", "measured_metric", "measured_value"}},
       {TableKind::kMemory, {"model", "memory_kind", "memory_value_gib"}},
+      {TableKind::kLaunches, {"target", "launch", "allocated_gib", "peak_gib"}},
       {TableKind::kCollectiveSamples, {"collective", "size_bytes", "time_us"}},
       {TableKind::kCollectiveSamples, {"op", "elements_fp16", "time_us"}},
       {TableKind::kOwnMessages,
@@ -146,6 +148,7 @@ std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptio
     case TableKind::kOperatorSamples: return predict_operators(table, options.profile);
     case TableKind::kCollectiveSamples: return predict_collectives(table, options.profile);
     case TableKind::kOwnMessages: return predict_own_messages(table, options.profile);
+    case TableKind::kLaunches: return predict_launches(table, options.threads);
     default: break;
   }
   if (!options.profile.empty()) load_cluster(options.profile, 1);  // fails unless it is one
@@ -230,6 +233,8 @@ std::span<const std::string_view> error_groups(TableKind kind) {
   static constexpr std::string_view kOfCollectives[] = {"source", "device", "operation", "layout",
                                                         "size"};
   static constexpr std::string_view kOfMessages[] = {"library", "operation", "layout", "size"};
+  static constexpr std::string_view kOfLaunches[] = {"quantity", "device", "model", "scheme"};
+  if (kind == TableKind::kLaunches) return kOfLaunches;
   if (kind == TableKind::kOwnMessages) return kOfMessages;
   if (kind == TableKind::kOperatorSamples) return kOfOperators;
   if (kind == TableKind::kCollectiveSamples) return kOfCollectives;

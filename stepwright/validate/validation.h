@@ -24,14 +24,13 @@ enum class TableKind : std::uint8_t {
   kMemory,
   kOperatorSamples,
   kCollectiveSamples,
-  kOwnMessages
+  kOwnMessages,
+  kLaunches
 };
 inline constexpr Named<TableKind> kTableKindNames[] = {
-    {TableKind::kTrainingRuns, "training_runs"},
-    {TableKind::kMemory, "memory"},
-    {TableKind::kOperatorSamples, "operators"},
-    {TableKind::kCollectiveSamples, "collectives"},
-    {TableKind::kOwnMessages, "messages"}};
+    {TableKind::kTrainingRuns, "training_runs"}, {TableKind::kMemory, "memory"},
+    {TableKind::kOperatorSamples, "operators"},  {TableKind::kCollectiveSamples, "collectives"},
+    {TableKind::kOwnMessages, "messages"},       {TableKind::kLaunches, "launches"}};
 
 /// The kind of a table, by the columns that only it has. Fails with `kInput`, naming the columns of
 /// each kind, when it is none.

@@ -265,6 +265,32 @@ def memory(command: str, pictures: Path) -> str:
     )
 
 
+def launches(command: str) -> str:
+    """What the allocator counted in runs of which the command is known."""
+    found = validated(command, "data/launches_megatron_ci.csv")
+    lines = [
+        "### Allocated memory of Megatron-LM's own tests\n",
+        "`stepwright validate data/launches_megatron_ci.csv`: "
+        f"{found['used']} of {found['rows']} commands are read; what PyTorch's allocator counts on "
+        "the last rank. Nothing was fitted to them.\n",
+        "| quantity | model | n | median | p90 | within 5 % | within 10 % |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for quantity in found["by_quantity"]:
+        for model in ("all", *found["by_model"]):
+            errors = sorted(
+                abs(r["error"])
+                for r in found["results"]
+                if r["quantity"] == quantity and model in ("all", r["model"])
+            )
+            within = [percent(sum(e < b for e in errors) / len(errors)) for b in (0.05, 0.1)]
+            lines.append(
+                f"| {quantity} | {model} | {len(errors)} | {percent(statistics.median(errors))} | "
+                f"{percent(errors[int(0.9 * (len(errors) - 1))])} | {' | '.join(within)} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
 def operators() -> str:
     """Held-out errors of each series, by device."""
     errors: dict[str, dict[str, float]] = {}
@@ -443,6 +469,7 @@ def main() -> int:
         runs(options.command, pictures),
         configurations(options.command),
         memory(options.command, pictures),
+        launches(options.command),
         section(Path("docs/accuracy/memory_left_out.md")),
         operators(),
         collectives(),

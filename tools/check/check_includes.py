@@ -28,7 +28,7 @@ BELOW = {
     "interleave": "simulate",
     "tune": "simulate",
     "study": "tune",
-    "validate": "tune fit",
+    "validate": "tune fit framework_files",
     "learn": "validate",
     "report": "simulate traffic",
     "explore": "report tune",

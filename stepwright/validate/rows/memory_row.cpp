@@ -13,8 +13,6 @@
 namespace stepwright {
 namespace {
 
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-
 /// The part of a stage's peak that a kind of measurement sees: a process holds everything; the
 /// caching allocator holds the tensors with their rounding; the tensors themselves are less.
 double seen_bytes(const StageMemory& stage, const Reserve& reserve, PeakKind kind) {

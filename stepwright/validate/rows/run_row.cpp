@@ -68,20 +68,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-std::string_view cell(const CsvTable& table, const CsvRow& row, std::string_view title) {
-  const auto column = table.column(title);
-  return column ? trimmed(row.cells[*column]) : std::string_view{};
-}
-
-/// A finite number above zero that is the whole text.
-std::optional<double> positive(std::string_view text) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = code == std::errc{} && end == text.data() + text.size();
-  if (!whole || !std::isfinite(value) || value <= 0 || value > kLargest) return std::nullopt;
-  return value;
-}
-
 std::string host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
@@ -111,6 +97,19 @@ std::string source_of(const std::string& id) {
   const bool number =
       dash + 1 < id.size() && id.find_first_not_of("0123456789", dash + 1) == std::string::npos;
   return number ? id.substr(0, dash) : id;
+}
+
+std::string_view cell(const CsvTable& table, const CsvRow& row, std::string_view title) {
+  const auto column = table.column(title);
+  return column ? trimmed(row.cells[*column]) : std::string_view{};
+}
+
+std::optional<double> positive_number(std::string_view text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = code == std::errc{} && end == text.data() + text.size();
+  if (!whole || !std::isfinite(value) || value <= 0 || value > kLargest) return std::nullopt;
+  return value;
 }
 
 RowName row_name(const CsvTable& table, const CsvRow& row) {
@@ -145,14 +144,14 @@ std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& 
   for (const CountColumn& column : kCounts) {
     const std::string_view text = cell(table, row, column.title);
     if (text.empty()) continue;
-    const auto value = positive(text);
+    const auto value = positive_number(text);
     if (!value || *value != std::floor(*value)) return bad_cell(column.title);
     run.*column.value = static_cast<std::int64_t>(*value);
   }
   for (const NumberColumn& column : kNumbers) {
     const std::string_view text = cell(table, row, column.title);
     if (text.empty()) continue;
-    const auto value = positive(text);
+    const auto value = positive_number(text);
     if (!value) return bad_cell(column.title);
     run.*column.value = value;
   }

@@ -10,6 +10,8 @@
 
 namespace stepwright {
 
+inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes.
+
 /// One published training run or memory peak as its row states it. Numbers that a row leaves empty
 /// are absent; words are empty then. Spelling is the source's.
 struct RunRow {
@@ -53,6 +55,12 @@ struct RowName {
   std::string source;  ///< The id without its number; else the host of `source_url`; else the file.
 };
 RowName row_name(const CsvTable& table, const CsvRow& row);
+
+/// The text of a column without spaces around it; empty where the table has no such column.
+std::string_view cell(const CsvTable& table, const CsvRow& row, std::string_view title);
+
+/// A finite number above zero that is the whole text.
+std::optional<double> positive_number(std::string_view text);
 
 /// The column `cluster`: a name, or the path of a file, which is relative to the table's when it is
 /// there. Empty when the row names none.

@@ -1,0 +1,87 @@
+#include "stepwright/validate/rows/launch_row.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/parallel.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/memory/allocated.h"
+
+namespace stepwright {
+namespace {
+
+std::string model_of(const Architecture& model) {
+  std::string text = model.experts ? "experts" : "dense";
+  return model.latent ? text + ", latent attention" : text;
+}
+
+std::string scheme_of(const Parallel& degrees) {
+  std::vector<std::string_view> words;
+  const auto add = [&](std::int64_t degree, std::string_view word) {
+    if (degree > 1) words.push_back(word);
+  };
+  add(degrees.tensor, "tensor");
+  add(degrees.pipeline, "pipeline");
+  add(degrees.context, "context");
+  add(degrees.expert, "expert");
+  return words.empty() ? "data" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// A quantity that a row may have measured.
+struct Measured {
+  std::string_view title, name;
+  double AllocatedMemory::* predicted;
+};
+constexpr Measured kMeasured[] = {
+    {"allocated_gib", "after a step", &AllocatedMemory::after_step_bytes},
+    {"peak_gib", "peak", &AllocatedMemory::peak_bytes}};
+
+/// The job that a row starts, as the reader of its files has it.
+PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
+  const SourceFile file{.name = "launch", .text = std::string(cell(table, row, "launch"))};
+  const Given given{.cluster = std::string(cell(table, row, "cluster"))};
+  return import_sources(cell(table, row, "target"), {&file, 1}, given).planned;
+}
+
+RowOutcome compared(const CsvTable& table, const CsvRow& row, const PlannedJob& planned,
+                    const AllocatedMemory& predicted) {
+  RowOutcome outcome;
+  for (const auto& [title, name, quantity] : kMeasured) {
+    const std::string_view text = cell(table, row, title);
+    if (text.empty()) continue;
+    const auto gib = positive_number(text);
+    if (!gib) return {.skipped = Skipped{fmt::format("column {}: not a number above zero", title)}};
+    outcome.results.push_back(
+        {.id = row_name(table, row).id,
+         .predicted = predicted.*quantity,
+         .measured = *gib * kGib,
+         .error = predicted.*quantity / (*gib * kGib) - 1,
+         .groups = {std::string(name), planned.job.cluster.device.name, model_of(planned.job.model),
+                    scheme_of(planned.plan.parallel)}});
+  }
+  if (outcome.results.empty()) outcome.skipped = Skipped{"nothing measured"};
+  return outcome;
+}
+
+RowOutcome predict_launch(const CsvTable& table, const CsvRow& row) {
+  try {
+    const PlannedJob planned = started_job(table, row);
+    const StepProgram program = build_program(planned.job, planned.plan);
+    return compared(table, row, planned, allocated_memory(planned.job, program).back());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;
+    return {.skipped = Skipped{"the command is not read", error.what()}};
+  }
+}
+
+}  // namespace
+
+std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads) {
+  std::vector<RowOutcome> outcomes(table.rows.size());
+  parallel_for(threads, outcomes.size(),
+               [&](std::size_t i) { outcomes[i] = predict_launch(table, table.rows[i]); });
+  return outcomes;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/validate/rows/row_outcome.h"
+
+namespace stepwright {
+
+/// The outcome of each row of a table of launches: runs as the command that started them
+/// (`launch`), of the framework whose files `target` reads, on `cluster`, with what PyTorch's
+/// allocator counted on the last rank: after a step (`allocated_gib`), and at most (`peak_gib`).
+/// One result for each of them that is there. Rows are skipped whose command is not read, with the
+/// reason of the reader.
+std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads);
+
+}  // namespace stepwright

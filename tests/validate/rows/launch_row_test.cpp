@@ -1,0 +1,72 @@
+#include "stepwright/validate/rows/launch_row.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/validate/validation.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kLaunchHeader = "id,target,cluster,launch,allocated_gib,peak_gib\n";
+constexpr const char* kLaunch =
+    "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 4 --hidden-size 512 "
+    "--num-attention-heads 8 --seq-length 1024 --max-position-embeddings 1024 --vocab-size 50257 "
+    "--micro-batch-size 4 --global-batch-size 32 --bf16";
+
+CsvTable launches(const std::string& launch, const std::string& measured) {
+  return parse_csv(
+      kLaunchHeader + ("a-1,megatron,dgx-a100-80g:1," + launch + "," + measured + "\n"),
+      "launches.csv");
+}
+
+TEST(LaunchRow, ComparesWhatTheAllocatorCountsAfterAStepAndAtMost) {
+  const auto outcomes = predict_launches(launches(kLaunch, "1,2.5"), 1);
+  ASSERT_EQ(outcomes.size(), 1U);
+  ASSERT_EQ(outcomes[0].results.size(), 2U);
+  EXPECT_EQ(outcomes[0].results[0].groups,
+            (std::vector<std::string>{"after a step", "a100-sxm-80g", "dense", "data"}));
+  EXPECT_EQ(outcomes[0].results[1].groups[0], "peak");
+  EXPECT_LT(outcomes[0].results[0].predicted, outcomes[0].results[1].predicted);
+  EXPECT_EQ(outcomes[0].results[1].measured, 2.5 * 1024 * 1024 * 1024);
+}
+
+TEST(LaunchRow, IsSkippedWithTheReaderSReasonOrTheColumn) {
+  const auto unread =
+      predict_launches(launches("torchrun pretrain_gpt.py --num-layers x", "1,2"), 1);
+  EXPECT_EQ(unread[0].skipped.value().reason, "the command is not read");
+  const auto bad = predict_launches(launches(kLaunch, "much,2"), 1);
+  EXPECT_THAT(bad[0].skipped.value().reason, HasSubstr("allocated_gib"));
+  const auto nothing = predict_launches(launches(kLaunch, ","), 1);
+  EXPECT_EQ(nothing[0].skipped.value().reason, "nothing measured");
+}
+
+/// The share of the results of a quantity that are off by less than a bound.
+double share_within(const Validation& validation, std::string_view quantity, double bound) {
+  double all = 0;
+  double within = 0;
+  for (const RowResult& result : validation.results) {
+    if (result.groups[0] != quantity) continue;
+    ++all;
+    if (std::abs(result.error) < bound) ++within;
+  }
+  return within / all;
+}
+
+TEST(LaunchRow, OfMegatronsOwnTestsAreAsCloseAsStated) {
+  const CsvTable table = load_csv("data/launches_megatron_ci.csv");
+  const Validation validation = validate(table, {.threads = 2});
+  EXPECT_GE(validation.used, 200U);
+  EXPECT_LT(validation.groups[0].at("after a step").median_abs, 0.01);
+  EXPECT_LT(validation.groups[0].at("peak").median_abs, 0.02);
+  EXPECT_GE(share_within(validation, "after a step", 0.05), 0.93);
+  EXPECT_GE(share_within(validation, "peak", 0.10), 0.93);
+}
+
+}  // namespace
+}  // namespace stepwright
