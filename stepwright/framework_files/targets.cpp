@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/primus/primus.h"
 #include "stepwright/framework_files/rl/nemo_rl.h"
 #include "stepwright/framework_files/rl/verl.h"
+#include "stepwright/framework_files/swift/swift.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 
@@ -105,6 +106,13 @@ constexpr LaunchTarget kTargets[] = {
      .assumes = "",
      .read = read_llamafactory,
      .recognises = is_llamafactory},
+    {.word = "ms-swift",
+     .framework = "accelerate",
+     .about = "Scripts and configurations of ms-swift",
+     .checked = "ms-swift 4.6.0 (by source only)",
+     .assumes = "",
+     .read = read_swift,
+     .recognises = is_swift},
     {.word = "hf",
      .framework = "accelerate",
      .about = "Configurations of transformers: config.json and TrainingArguments",

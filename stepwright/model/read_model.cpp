@@ -38,6 +38,10 @@ constexpr std::pair<std::string_view, std::string_view> kReleases[] = {
     {"mixtral-8x7b-v0.1", "mixtral-8x7b"},
     {"mixtral-8x7b-instruct-v0.1", "mixtral-8x7b"},
     {"mixtral-8x22b-instruct-v0.1", "mixtral-8x22b"},
+    {"qwen3-30b-a3b-instruct-2507", "qwen3-30b-a3b"},
+    {"qwen3-30b-a3b-thinking-2507", "qwen3-30b-a3b"},
+    {"qwen3-235b-a22b-instruct-2507", "qwen3-235b-a22b"},
+    {"qwen3-235b-a22b-thinking-2507", "qwen3-235b-a22b"},
 };
 
 /// A hint for the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in
@@ -86,7 +90,7 @@ std::string unknown_model(std::string_view name) {
 
 std::optional<std::string_view> built_in_of_id(std::string_view id) {
   std::string name = name_in_id(id);
-  for (const std::string_view tuned : {"-hf", "-instruct", "-chat", "-base", "-it"}) {
+  for (const std::string_view tuned : {"-fp8", "-hf", "-instruct", "-chat", "-base", "-it"}) {
     if (name.ends_with(tuned)) name.erase(name.size() - tuned.size());
   }
   for (const auto& [release, model] : kReleases) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -143,6 +144,17 @@ TEST(Axolotl, AModelThatNobodyKnowsIsAskedForByName) {
               HasSubstr("train.yaml:2"));
 }
 
+TEST(Axolotl, RingmasterSplitsSequences) {
+  const PlannedJob planned = started(
+                                 "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 32768\n"
+                                 "micro_batch_size: 1\ncontext_parallel: {size: 8, backend: auto}\n"
+                                 "dp_shard_size: 1\nfsdp_config: {reshard_after_forward: true}\n")
+                                 .planned;
+  EXPECT_EQ(planned.plan.parallel.context, 8);
+  EXPECT_EQ(planned.plan.context_kind, ContextKind::kUlysses);
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+}
+
 TEST(LlamaFactory, ReadsTrainingWithTheDeepSpeedFileThatItNames) {
   const ImportedPlan imported = started(kFactory, {kStageThree});
   EXPECT_EQ(imported.target, "llama-factory");
@@ -168,7 +180,7 @@ TEST(LlamaFactory, AdaptersAndOtherLossesAreLeftOut) {
   EXPECT_THAT(left_out_of(plan, "use_galore"), HasSubstr("projected"));
   EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kNone);
   EXPECT_EQ(plan.planned.job.length, 2048);
-  EXPECT_EQ(plan.planned.job.precision, DType::kFp32);
+  EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
 }
 
 TEST(LlamaFactory, AccelerateSharesItsModel) {
@@ -181,6 +193,33 @@ TEST(LlamaFactory, AccelerateSharesItsModel) {
   const ImportedPlan plan = started(text, {launch});
   EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG");
   EXPECT_THAT(left_out_of(plan, "fsdp_config.fsdp_offload_params"), HasSubstr("offload"));
+}
+
+/// Reads it or refuses it as input; anything else fails the test.
+void read_or_refuse(std::string_view target, const std::string& text) {
+  Given given;
+  given.cluster = "dgx-h100";
+  const SourceFile files[] = {{"train.yaml", text}, kStageThree};
+  try {
+    import_sources(target, files, given);
+  } catch (const Error& error) {
+    EXPECT_NE(error.kind(), ErrorKind::kRuntime) << error.what();
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST(HubPrograms, DamagedFilesAreReadOrRefused) {
+  static constexpr std::string_view kHostile[] = {
+      "\x1b[31m", ": [", "{{{{", "- -", "&a *a", "!!python/object:os.system", "auto", "-1"};
+  for (const std::string_view target : {"axolotl", "llama-factory", "ms-swift", "hf"}) {
+    const std::string text = target == "axolotl" ? kAxolotl : kFactory;
+    for (std::size_t at = 0; at < text.size(); at += 5) {
+      read_or_refuse(target, text.substr(0, at));
+      std::string changed = text;
+      changed.insert(at, kHostile[at / 5 % std::size(kHostile)]);
+      read_or_refuse(target, changed);
+    }
+  }
 }
 
 TEST(HubSettings, WhatMattersSaysWhatItLeavesOut) {

@@ -88,6 +88,27 @@ void read_loss(const Fields& fields, Draft& draft) {
   }
 }
 
+/// The section of ringmaster, which picks Ulysses where its ranks divide the heads of keys and
+/// values; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
+bool read_ringmaster(const Fields& fields, const Given& given, Draft& draft) {
+  static constexpr Named<ContextKind> kBackends[] = {{ContextKind::kUlysses, "ulysses"},
+                                                     {ContextKind::kRing, "ring"}};
+  const Fields section = fields.section("context_parallel");
+  const auto size = section.size("size");
+  if (!size) return false;
+  draft.plan.parallel.context = *size;
+  if (section.word("backend", "auto") != "auto") {
+    draft.plan.context_kind = section.choice("backend", kBackends, ContextKind::kRing);
+    return true;
+  }
+  const std::optional<Architecture>& model = draft.model ? draft.model : given.known_model;
+  const bool divides = model && model->kv_heads % *size == 0;
+  draft.plan.context_kind = divides ? ContextKind::kUlysses : ContextKind::kRing;
+  draft.assume("context_kind", divides ? "auto: its ranks divide the heads of keys and values"
+                                       : "auto: its ranks do not divide the heads");
+  return true;
+}
+
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py: validate_ring_attn_func.
 void read_context(const Fields& fields, Draft& draft) {
   static constexpr Named<ContextKind> kRings[] = {{ContextKind::kAllGather, "varlen_llama3"},
@@ -103,10 +124,11 @@ void read_context(const Fields& fields, Draft& draft) {
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py: _get_parallel_config_kwargs.
-void read_mesh(const Fields& fields, bool is_fsdp, Trainer& trainer, Draft& draft) {
+void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& trainer,
+               Draft& draft) {
   draft.plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
   draft.plan.parallel.expert = fields.integer("expert_parallel_size", 1);
-  read_context(fields, draft);
+  if (!read_ringmaster(fields, given, draft)) read_context(fields, draft);
   const auto share = fields.size("dp_shard_size");
   if (share && *share > 1 && !is_fsdp) {
     fields.find("dp_shard_size")->fail("goes with fsdp_config, which is not there");
@@ -141,7 +163,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   read_loss(fields, draft);
   take_optimizer(fields, "optimizer", left_out, draft);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer, left_out);
-  read_mesh(fields, is_fsdp, trainer, draft);
+  read_mesh(fields, is_fsdp, given, trainer, draft);
   trainer.deepspeed = deepspeed_of(fields, "deepspeed", sorted);
   settle_program(fields, sorted, trainer, left_out, given, draft, kAxolotlSettings);
 }

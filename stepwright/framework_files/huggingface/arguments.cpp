@@ -2,15 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/arguments_settings.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
@@ -31,6 +36,67 @@ void read_model_alone(const std::string& name, const Given& given, Draft& draft)
   draft.assume("parallel", "plain data parallelism, as only the model is said");
 }
 
+bool is_trainer_script(const SourceFile& file) {
+  return holds(file, "--per_device_train_batch_size") ||
+         holds(file, "--per-device-train-batch-size");
+}
+
+bool starts_trainer(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words, [](const ShellWord& word) {
+    return word.text.starts_with("--per_device_train_batch_size") ||
+           word.text.starts_with("--per-device-train-batch-size");
+  });
+}
+
+/// huggingface/trl trl/trainer/sft_config.py: what SFTConfig sets in TrainingArguments.
+void add_sft_defaults(const StartedCommand& command, Tree& fields) {
+  constexpr int kUsualLength = 1024;
+  const auto names_trl = [](const ShellWord& word) {
+    return word.text == "trl" || word.text.find("trl/scripts/sft.py") != std::string::npos;
+  };
+  if (!std::ranges::any_of(command.words, names_trl)) return;
+  if (fields.find("gradient_checkpointing") == nullptr) fields.set("gradient_checkpointing", true);
+  if (fields.find("max_length") == nullptr) fields.set("max_length", kUsualLength);
+  if (fields.find("bf16") == nullptr && fields.find("fp16") == nullptr) fields.set("bf16", true);
+}
+
+/// What `accelerate launch` is told on its command line.
+void read_launch_words(const StartedCommand& command, const HubFiles& files, Draft& draft) {
+  const Document document = Document::from(command_fields(command.launchers), command.file);
+  const Fields fields(document.root());
+  if (const auto path = fields.find("config_file"); path && files.accelerate == nullptr) {
+    path->fail("names a configuration of Accelerate: give its file, too");
+  }
+  for (const std::string_view key : {"use_fsdp", "use_deepspeed", "use_megatron_lm"}) {
+    if (const auto word = fields.find(key)) {
+      draft.leave_out(*word, "how Accelerate shares states: a configuration of its own says it");
+    }
+  }
+}
+
+/// A script that starts a program on transformers' Trainer.
+void read_trainer_script(const HubFiles& files, const Given& given, Draft& draft) {
+  const auto has_argument = [](const std::string& setting) {
+    return setting.find('=') != std::string::npos;
+  };
+  const StartedProgram program{
+      .framework = "transformers' Trainer",
+      .arguments = "--per_device_train_batch_size",
+      .starts = starts_trainer,
+      .has_argument = has_argument,
+      .takes_values = [](std::string_view) { return true; },
+      .matters =
+          [](std::string_view argument) { return argument_matters(argument, kArgumentSettings); }};
+  const StartedCommand command = started_command({files.program, 1}, given, program, draft);
+  draft.source = command.file;
+  read_launcher(command, draft);
+  read_launch_words(command, files, draft);
+  Tree fields = command_fields(command.words);
+  add_sft_defaults(command, fields);
+  const Document document = Document::from(std::move(fields), command.file);
+  read_training_arguments(Fields(document.root()), files, given, draft, kArgumentSettings);
+}
+
 }  // namespace
 
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -42,6 +108,7 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
     draft.framework.name = "deepspeed";
     return read_deepspeed({sorted.deepspeed, 1}, given, draft);
   }
+  if (is_trainer_script(*sorted.program)) return read_trainer_script(sorted, given, draft);
   const std::string& name = sorted.program->name;
   const Document document = with_settings(Document::parse(sorted.program->text, name), given);
   const Fields arguments(document.root());
@@ -55,7 +122,8 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
 }
 
 bool is_huggingface(const SourceFile& file) {
-  return holds(file, "\"model_type\"") || holds(file, "per_device_train_batch_size");
+  return holds(file, "\"model_type\"") || holds(file, "per_device_train_batch_size") ||
+         is_trainer_script(file);
 }
 
 }  // namespace stepwright

@@ -88,8 +88,8 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   }
   draft.fused_cross_entropy = arguments.flag("use_liger_kernel", draft.fused_cross_entropy);
   take_optimizer(arguments, "optim", left_out, draft);
-  trainer.deepspeed = deepspeed_of(arguments, "deepspeed", files);
-  read_fsdp_settings(arguments, false, trainer, left_out);
+  if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, "deepspeed", files);
+  if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer, left_out);
   take_attention(arguments, "attn_implementation", left_out, draft);
   read_parallelism_section(arguments.section("parallelism_config"), trainer, draft);
 }

@@ -30,6 +30,28 @@ void read_method(const Fields& fields, std::vector<LeftOut>& left_out) {
   }
 }
 
+/// Sequence parallelism of its forks; Qihoo360/360-LLaMA-Factory
+/// src/llamafactory/hparams/model_args.py: sequence_parallel_size, sequence_parallel_mode.
+void read_sequence_parallelism(const Fields& fields, Draft& draft) {
+  static constexpr Named<ContextKind> kModes[] = {{ContextKind::kRing, "zigzag-ring"},
+                                                  {ContextKind::kAllGather, "llama3"},
+                                                  {ContextKind::kUlysses, "ulysses"},
+                                                  {ContextKind::kUlysses, "deepspeed-alst"}};
+  draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
+  draft.plan.context_kind = fields.choice("sequence_parallel_mode", kModes, ContextKind::kRing);
+}
+
+/// hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
+void read_weight_types(const Fields& fields, Draft& draft) {
+  if (draft.precision == DType::kFp32) {
+    draft.precision = DType::kBf16;
+    if (!fields.flag("pure_bf16", false)) {
+      draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
+    }
+  }
+  if (fields.flag("fp8", false)) draft.precision = DType::kFp8;
+}
+
 /// hiyouga/LLaMA-Factory src/llamafactory/model/model_utils/checkpointing.py.
 void read_recomputation(const Fields& fields, Draft& draft) {
   const bool off = fields.flag("disable_gradient_checkpointing", false);
@@ -57,8 +79,8 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   read_method(fields, left_out);
   read_trainer_fields(fields, sorted, trainer, left_out, draft);
   read_recomputation(fields, draft);
-  if (fields.flag("pure_bf16", false)) draft.precision = DType::kBf16;
-  if (fields.flag("fp8", false)) draft.precision = DType::kFp8;
+  read_weight_types(fields, draft);
+  read_sequence_parallelism(fields, draft);
   draft.fused_cross_entropy = fields.flag("enable_liger_kernel", draft.fused_cross_entropy);
   take_attention(fields, "flash_attn", left_out, draft);
   settle_program(fields, sorted, trainer, left_out, given, draft, kLlamaFactorySettings);

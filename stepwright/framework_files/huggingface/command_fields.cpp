@@ -1,0 +1,69 @@
+#include "stepwright/framework_files/huggingface/command_fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+/// A value as YAML would read it.
+Tree value_of(const std::string& text, std::uint32_t line) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  Tree value(text);
+  if (text == "true" || text == "True" || text == "false" || text == "False") {
+    value = Tree(text == "true" || text == "True");
+  } else if (!text.empty() && error == std::errc() && end == text.data() + text.size()) {
+    value = Tree::scalar(text, false);
+  }
+  value.line = line;
+  value.column = 1;
+  return value;
+}
+
+/// "--per-device-batch=2" as a mapping calls it.
+std::string field_name(std::string_view argument) {
+  std::string name(argument.substr(2, argument.substr(2).find('=')));
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+}  // namespace
+
+bool argument_matters(std::string_view argument, std::span<const KnownSetting> known) {
+  if (!argument.starts_with("--")) return false;
+  const std::string name = field_name(argument);
+  const auto found = std::ranges::find_if(known, [&](const KnownSetting& one) {
+    if (!one.name.ends_with('*')) return one.name == name;
+    return name.starts_with(one.name.substr(0, one.name.size() - 1));
+  });
+  return found == known.end() || !found->field.empty() || found->matters != Matters::kNo;
+}
+
+Tree command_fields(std::span<const ShellWord> words) {
+  Tree fields = Tree::mapping();
+  for (std::size_t i = 0; i < words.size();) {
+    const ShellWord& word = words[i++];
+    if (!word.text.starts_with("--") || word.text.size() == 2) continue;
+    const std::size_t equals = word.text.find('=');
+    const std::string name = field_name(word.text);
+    std::vector<Tree> values;
+    if (equals != std::string::npos) {
+      values.push_back(value_of(word.text.substr(equals + 1), word.line));
+    }
+    while (equals == std::string::npos && i < words.size() && !words[i].text.starts_with("--")) {
+      values.push_back(value_of(words[i].text, words[i].line));
+      ++i;
+    }
+    Tree value = values.empty() ? Tree(true) : values.front();
+    if (values.size() > 1) value = Tree::flow_sequence(values);
+    value.line = word.line;
+    value.column = 1;
+    fields.set(name, std::move(value));
+  }
+  return fields;
+}
+
+}  // namespace stepwright

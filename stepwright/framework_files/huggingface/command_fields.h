@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// The arguments of a command as a mapping, as argparse takes those of transformers: `--name 2` and
+/// `--name=2`; dashes in a name are underscores, an argument without a value is true, several
+/// values are a list, of a repeated one the last counts. Words of no argument are passed over.
+Tree command_fields(std::span<const ShellWord> words);
+
+/// Whether an argument (`--name`) of such a command can change time, memory or messages of a step.
+bool argument_matters(std::string_view argument, std::span<const KnownSetting> known);
+
+}  // namespace stepwright

@@ -1,0 +1,149 @@
+#include "stepwright/framework_files/swift/megatron_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/megatron/flags.h"
+#include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/megatron/settings.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/swift/settings.h"
+#include "stepwright/framework_files/swift/trainer_words.h"
+
+namespace stepwright {
+namespace {
+
+/// What ms-swift sets where nothing is said and Megatron-LM does not.
+constexpr std::pair<std::string_view, std::string_view> kSwiftDefaults[] = {
+    {"micro_batch_size", "1"},
+    {"global_batch_size", "16"},
+    {"recompute_granularity", "selective"},
+    {"use_distributed_optimizer", "true"},
+    {"cross_entropy_loss_fusion", "true"},
+    {"attention_backend", "flash"},
+    {"moe_grouped_gemm", "true"},
+    {"moe_token_dispatcher_type", "alltoall"}};
+
+/// Whether an argument is ms-swift's own, and none of Megatron-LM.
+bool is_own(std::string_view name) {
+  return std::ranges::any_of(kSwiftMegatronSettings, [&](const KnownSetting& known) {
+    return known.name.ends_with('*') ? name.starts_with(known.name.substr(0, known.name.size() - 1))
+                                     : known.name == name;
+  });
+}
+
+/// The words of an argument in Megatron-LM's spelling; none for one that is off.
+void add_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
+  if (name == "max_length") name = "seq_length";
+  std::ranges::replace(name, '_', '-');
+  const bool scalar = value.kind == Tree::Kind::kScalar;
+  if (scalar && (value.text == "false" || value.text == "none" || value.text == "None")) return;
+  words.push_back({.text = "--" + name, .line = value.line});
+  if (scalar && value.text == "true") return;
+  if (scalar) words.push_back({.text = value.text, .line = value.line});
+  for (const Tree& item : value.items) words.push_back({.text = item.text, .line = item.line});
+}
+
+/// Parts arguments into ms-swift's own and words of Megatron-LM.
+Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
+  Tree own = Tree::mapping();
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const std::string& name = fields.items[i].text;
+    if (is_own(name)) {
+      own.set(name, fields.items[i + 1]);
+    } else {
+      add_words(name, fields.items[i + 1], words);
+    }
+  }
+  return own;
+}
+
+/// Sizes follow from the model that is named, or from the folder of its weights.
+const Architecture& model_of(const Fields& own, const Given& given, Draft& draft,
+                             const std::string& file) {
+  if (given.known_model) return *given.known_model;
+  std::string named;
+  for (const std::string_view key : {"model", "load", "mcore_model"}) {
+    const auto id = own.find(key);
+    if (!id || draft.model) continue;
+    named = id->text();
+    std::string name = named;
+    if (name.ends_with("-mcore")) name.erase(name.size() - 6);
+    take_named_model(name, given, draft);
+  }
+  if (!draft.model) {
+    fail_input(fmt::format("--model is required: {} does not say the sizes of {}", file,
+                           named.empty() ? "the model" : printable(named)));
+  }
+  return *draft.model;
+}
+
+/// Names settings as ms-swift takes them.
+void name_by_underscores(ImportReport& report) {
+  const auto rename = [](auto& settings) {
+    for (auto& setting : settings) {
+      if (!setting.name.starts_with("--")) continue;
+      std::replace(setting.name.begin() + 2, setting.name.end(), '-', '_');
+    }
+  };
+  rename(report.read);
+  rename(report.not_read);
+}
+
+/// The type of weights, which Megatron-LM's own arguments say with a flag.
+void add_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
+                   Draft& draft) {
+  const auto type = own.find("torch_dtype");
+  const Tree* half = said.find("fp16");
+  if (half != nullptr && half->text == "true") return;
+  if (type && type->text() == "float32") return;
+  if (type && type->text() == "float16") return words.push_back({.text = "--fp16"});
+  if (said.find("bf16") == nullptr) {
+    words.push_back({.text = "--bf16"});
+    if (!type) draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
+  }
+  words.push_back({.text = "--accumulate-allreduce-grads-in-fp32"});
+}
+
+}  // namespace
+
+void read_swift_megatron(std::span<const ShellWord> command, const std::string& name,
+                         const Given& given, Draft& draft) {
+  draft.framework = {.name = "megatron-core"};
+  const Tree said = command_fields(command);
+  std::vector<ShellWord> words;
+  const Document own_document = Document::from(own_fields(said, words), name);
+  const Fields own(own_document.root());
+  for (const auto& [key, value] : kSwiftDefaults) {
+    if (said.find(key) == nullptr) add_words(std::string(key), Tree(value), words);
+  }
+  add_precision(own, said, words, draft);
+  const Architecture model = model_of(own, given, draft, name);
+  MegatronArguments arguments = read_flags(words, name, {}, draft.report);
+  add_model_fields(arguments.fields, model);
+  const Document document = Document::from(std::move(arguments.fields), name);
+  const Fields fields(document.root());
+  read_megatron_fields(fields, draft, given, name);
+  draft.model = model;
+  list_settings(fields, name, kMegatronSettings, draft.report);
+  // What no word said are sizes of the model and defaults.
+  std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
+  std::erase_if(draft.report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
+  list_settings(own, name, kSwiftMegatronSettings, draft.report);
+  note_tuner(own, "full", name, draft.report);
+  for (auto& one : draft.report.read) {
+    const auto flag = arguments.flags.find(one.name);
+    if (flag != arguments.flags.end()) one.name = flag->second;
+  }
+  name_by_underscores(draft.report);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,113 @@
+#include "stepwright/framework_files/swift/swift.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/hub_files.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/swift/megatron_words.h"
+#include "stepwright/framework_files/swift/settings.h"
+#include "stepwright/framework_files/swift/trainer_words.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// swift/cli/main.py and swift/cli/_megatron/main.py: the methods that train.
+bool is_method(std::string_view word) {
+  static constexpr std::string_view kMethods[] = {"pt", "sft", "rlhf"};
+  return std::ranges::find(kMethods, word) != std::end(kMethods);
+}
+
+bool is_program(std::span<const ShellWord> words, std::string_view program) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i].text == program && is_method(words[i + 1].text)) return true;
+  }
+  return false;
+}
+
+bool starts_megatron(std::span<const ShellWord> words) {
+  return is_program(words, "megatron") || std::ranges::any_of(words, [](const ShellWord& word) {
+           return word.text.ends_with("_megatron/sft.py") || word.text.ends_with("_megatron/pt.py");
+         });
+}
+
+bool starts_swift(std::span<const ShellWord> words) {
+  return starts_megatron(words) || is_program(words, "swift") ||
+         std::ranges::any_of(words, [](const ShellWord& word) {
+           return word.text.ends_with("swift/cli/sft.py") || word.text.ends_with("swift/cli/pt.py");
+         });
+}
+
+std::optional<std::int64_t> variable(const StartedCommand& command, const std::string& name) {
+  const auto found = command.environment.find(name);
+  if (found == command.environment.end()) return std::nullopt;
+  const std::string& text = found->second.text;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && value > 0;
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+/// swift/cli/main.py: get_torchrun_args.
+void read_processes(const StartedCommand& command, Draft& draft) {
+  read_launcher(command, draft);
+  if (const auto nodes = variable(command, "NNODES")) draft.nodes = nodes;
+  if (const auto processes = variable(command, "NPROC_PER_NODE")) draft.devices_of_node = processes;
+  if (draft.devices_of_node && !draft.nodes && !command.environment.contains("NNODES")) {
+    draft.nodes = 1;
+  }
+}
+
+bool is_script(const SourceFile& file) {
+  return holds(file, "swift sft") || holds(file, "swift pt") || holds(file, "swift rlhf") ||
+         holds(file, "megatron sft") || holds(file, "megatron pt") ||
+         holds(file, "megatron rlhf") || holds(file, "swift/cli/");
+}
+
+}  // namespace
+
+void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const HubFiles sorted = sorted_hub_files(files);
+  if (sorted.program == nullptr) fail_input(sorted.name + ": starts no ms-swift");
+  if (sorted.model) draft.model = read_config(*sorted.model);
+  const SourceFile& file = *sorted.program;
+  draft.source = file.name;
+  if (!is_script(file)) {
+    const Document document = with_settings(Document::parse(file.text, file.name), given);
+    return read_swift_trainer(Fields(document.root()), sorted, given, draft);
+  }
+  const auto has_argument = [](const std::string& setting) {
+    return setting.find('=') != std::string::npos;
+  };
+  const StartedProgram program{
+      .framework = "ms-swift",
+      .arguments = "swift sft, megatron sft",
+      .starts = starts_swift,
+      .has_argument = has_argument,
+      .takes_values = [](std::string_view) { return true; },
+      .matters =
+          [](std::string_view argument) { return argument_matters(argument, kSwiftSettings); }};
+  const StartedCommand command = started_command({&file, 1}, given, program, draft);
+  read_processes(command, draft);
+  if (starts_megatron(command.words) || starts_megatron(command.launchers)) {
+    return read_swift_megatron(command.words, file.name, given, draft);
+  }
+  const Document document = Document::from(command_fields(command.words), file.name);
+  read_swift_trainer(Fields(document.root()), sorted, given, draft);
+}
+
+bool is_swift(const SourceFile& file) {
+  if (is_script(file)) return true;
+  return holds(file, "model:") && (holds(file, "tuner_type:") || holds(file, "train_type:"));
+}
+
+}  // namespace stepwright

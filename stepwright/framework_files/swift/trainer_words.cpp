@@ -1,0 +1,129 @@
+#include "stepwright/framework_files/swift/trainer_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/training_arguments.h"
+#include "stepwright/framework_files/swift/settings.h"
+
+namespace stepwright {
+namespace {
+
+/// A configuration of DeepSpeed that ms-swift brings under a name: swift/config/zero*.json.
+struct OwnDeepSpeed {
+  std::string_view name;
+  int stage = 0;
+  bool offloads = false;
+};
+constexpr OwnDeepSpeed kOwnDeepSpeed[] = {{"zero0", 0},
+                                          {"zero1", 1},
+                                          {"zero2", 2},
+                                          {"zero3", 3},
+                                          {"zero2_offload", 2, true},
+                                          {"zero3_offload", 3, true}};
+
+Document own_deepspeed(const OwnDeepSpeed& own) {
+  constexpr std::int64_t kBucket = 200'000'000;
+  const bool third = own.stage == 3;
+  Tree zero = Tree::mapping();
+  zero.set("stage", own.stage).set("overlap_comm", false);
+  if (own.offloads) zero.set("offload_optimizer", Tree::mapping().set("device", "cpu"));
+  if (own.offloads && third) zero.set("offload_param", Tree::mapping().set("device", "cpu"));
+  zero.set("reduce_bucket_size", third ? Tree("auto") : Tree(kBucket));
+  if (third) zero.set("stage3_prefetch_bucket_size", "auto");
+  if (!third) zero.set("allgather_bucket_size", kBucket);
+  return Document::from(Tree::mapping().set("zero_optimization", zero), std::string(own.name));
+}
+
+/// `--deepspeed zero3` and `--fsdp fsdp2`, which are files of ms-swift itself.
+void take_own_configurations(const Fields& fields, Trainer& trainer) {
+  const auto deepspeed = fields.node().find("deepspeed");
+  if (deepspeed && deepspeed->is_scalar()) {
+    const auto* own = std::ranges::find(kOwnDeepSpeed, deepspeed->text(), &OwnDeepSpeed::name);
+    if (own != std::end(kOwnDeepSpeed)) trainer.deepspeed = own_deepspeed(*own);
+  }
+  if (trainer.deepspeed) static_cast<void>(fields.find("deepspeed"));
+  const auto fsdp = fields.node().find("fsdp");
+  if (!fsdp || !fsdp->is_scalar() || fsdp->text() != "fsdp2") return;
+  static_cast<void>(fields.find("fsdp"));
+  trainer.fsdp = {.states = "GGG", .checkpointing = true};
+}
+
+/// The ranks that are started, as far as files and options say.
+std::optional<std::int64_t> ranks_started(const Given& given, const Draft& draft) {
+  if (given.devices) return given.devices;
+  if (draft.ranks) return draft.ranks;
+  const auto nodes = given.nodes ? given.nodes : draft.nodes;
+  if (nodes && draft.devices_of_node) return *nodes * *draft.devices_of_node;
+  return std::nullopt;
+}
+
+/// swift/trainers/arguments.py: 16 sequences a step where nothing is said.
+void fill_accumulation(const Fields& fields, const Given& given, Draft& draft) {
+  if (fields.has("gradient_accumulation_steps")) return;
+  constexpr std::int64_t kUsualSequences = 16;
+  const std::int64_t pass = draft.plan.micro_batch * ranks_started(given, draft).value_or(1);
+  draft.micro_batches = (kUsualSequences + pass - 1) / pass;
+  draft.assume("job.batch.sequences", "ms-swift accumulates 16 sequences where nothing is said");
+}
+
+void read_weights_type(const Fields& fields, Draft& draft) {
+  static constexpr Named<DType> kTypes[] = {
+      {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
+  if (fields.has("torch_dtype")) {
+    draft.precision = fields.choice("torch_dtype", kTypes, DType::kBf16);
+  } else if (!fields.has("bf16") && !fields.has("fp16")) {
+    draft.precision = DType::kBf16;
+    draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
+  }
+}
+
+}  // namespace
+
+void note_tuner(const Fields& fields, std::string_view usual, const std::string& file,
+                ImportReport& report) {
+  static constexpr std::array<std::string_view, 2> kKeys = {"tuner_type", "train_type"};
+  for (const std::string_view key : kKeys) {
+    const auto given = fields.node().find(key);
+    if (!given || given->is_null()) continue;
+    if (given->text() == "full") return;
+    return list_left_out(
+        {{std::string(key), *given, "adapters: all weights are trained in the plan"}}, file,
+        report);
+  }
+  if (usual == "full") return;
+  report.not_read.push_back({std::string(kKeys.front()), fmt::format("{} (its default)", usual),
+                             file, 0, Matters::kYes,
+                             "adapters: all weights are trained in the plan"});
+}
+
+void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
+                        Draft& draft) {
+  take_trainer_defaults(draft);
+  draft.plan.micro_batch = 1;
+  Trainer trainer;
+  std::vector<LeftOut> left_out;
+  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft);
+  draft.length = fields.size("max_length");
+  const bool recomputes = fields.flag("gradient_checkpointing", true);
+  draft.plan.recompute.kind = recomputes ? RecomputeKind::kFull : RecomputeKind::kNone;
+  take_own_configurations(fields, trainer);
+  read_trainer_fields(fields, files, trainer, left_out, draft);
+  fill_accumulation(fields, given, draft);
+  read_weights_type(fields, draft);
+  take_attention(fields, "attn_impl", left_out, draft);
+  draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
+  draft.plan.context_kind = ContextKind::kUlysses;
+  draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
+  settle_program(fields, files, trainer, left_out, given, draft, kSwiftSettings);
+  note_tuner(fields, "lora", files.program->name, draft.report);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/hub_files.h"
+
+namespace stepwright {
+
+/// Reads the arguments of `swift sft`. modelscope/ms-swift swift/arguments/sft_args.py,
+/// swift/arguments/base_args, swift/trainers/arguments.py, swift/config.
+void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
+                        Draft& draft);
+
+/// Names the tuner where it does not train all weights; `usual` is the program's default.
+void note_tuner(const Fields& fields, std::string_view usual, const std::string& file,
+                ImportReport& report);
+
+}  // namespace stepwright

@@ -1,0 +1,167 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/swift/settings.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kMegatronSft = R"(# 16 devices
+NNODES=2 NPROC_PER_NODE=8 \
+megatron sft \
+    --model Qwen/Qwen2.5-7B-Instruct \
+    --dataset 'AI-ModelScope/alpaca-gpt4-data-zh#500' \
+              'swift/self-cognition#500' \
+    --tensor_model_parallel_size 2 \
+    --pipeline_model_parallel_size 2 \
+    --sequence_parallel true \
+    --micro_batch_size 2 \
+    --global_batch_size 64 \
+    --recompute_granularity full \
+    --recompute_method uniform \
+    --recompute_num_layers 1 \
+    --lr 1e-5 \
+    --packing true \
+    --no_save_optim true \
+    --overlap_grad_reduce false \
+    --max_length 4096
+)";
+
+constexpr const char* kSwiftSft = R"(NPROC_PER_NODE=8 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
+swift sft \
+    --model Qwen/Qwen2.5-32B \
+    --train_type full \
+    --torch_dtype bfloat16 \
+    --per_device_train_batch_size 1 \
+    --gradient_accumulation_steps 2 \
+    --max_length 8192 \
+    --deepspeed zero3 \
+    --use_liger_kernel true \
+    --attn_impl flash_attn
+)";
+
+ImportedPlan swift_of(const std::string& text, const std::string& cluster = "dgx-h100",
+                      const std::string& name = "train.sh") {
+  Given given;
+  given.cluster = cluster;
+  const SourceFile file{name, text};
+  return import_sources("", {&file, 1}, given);
+}
+
+std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
+  for (const UnreadSetting& one : plan.report.not_read) {
+    if (one.name == name && one.matters == Matters::kYes) return one.why;
+  }
+  return "";
+}
+
+TEST(Swift, ReadsMegatronsWordsWithUnderscores) {
+  const ImportedPlan imported = swift_of(kMegatronSft, "dgx-h100:2");
+  EXPECT_EQ(imported.target, "ms-swift");
+  const PlannedJob& planned = imported.planned;
+  EXPECT_EQ(planned.job.model_name, "qwen2.5-7b");
+  EXPECT_EQ(planned.job.framework.name, "megatron-core");
+  EXPECT_EQ(planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(planned.plan.parallel.pipeline, 2);
+  EXPECT_EQ(planned.plan.parallel.data, 4);
+  EXPECT_TRUE(planned.plan.sequence_parallel);
+  EXPECT_EQ(planned.plan.micro_batch, 2);
+  EXPECT_EQ(planned.job.sequences, 64);
+  EXPECT_EQ(planned.job.length, 4096);
+  EXPECT_EQ(planned.job.precision, DType::kBf16);
+  EXPECT_EQ(planned.plan.accumulate, DType::kFp32);
+  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "NNG");
+  EXPECT_FALSE(planned.plan.overlap.gradients);
+}
+
+TEST(Swift, SaysWhereEachOfThemWasRead) {
+  const ImportedPlan imported = swift_of(kMegatronSft, "dgx-h100:2");
+  const auto tensor =
+      std::ranges::find(imported.report.read, "--tensor_model_parallel_size", &ReadSetting::name);
+  ASSERT_NE(tensor, imported.report.read.end());
+  EXPECT_EQ(tensor->line, 7U);
+  EXPECT_EQ(tensor->field, "parallel.tensor");
+  EXPECT_THAT(swift_leaves_out(imported, "packing"), HasSubstr("documents"));
+  for (const ReadSetting& one : imported.report.read) EXPECT_NE(one.line, 0U) << one.name;
+}
+
+TEST(Swift, ItsDefaultsOfMegatronAreItsOwn) {
+  const ImportedPlan imported = swift_of(
+      "NPROC_PER_NODE=8 megatron sft --load Qwen3-8B-mcore --max_length 2048 --tuner_type lora\n");
+  EXPECT_EQ(imported.planned.job.model_name, "qwen3-8b");
+  EXPECT_EQ(imported.planned.job.sequences, 16);
+  EXPECT_EQ(imported.planned.plan.recompute.kind, RecomputeKind::kSelective);
+  EXPECT_EQ(sharding_word(imported.planned.plan.sharding), "NNG");
+  EXPECT_THAT(swift_leaves_out(imported, "tuner_type"), HasSubstr("adapters"));
+}
+
+TEST(Swift, ReadsTrainersWordsWithItsOwnDeepSpeed) {
+  const ImportedPlan imported = swift_of(kSwiftSft);
+  const PlannedJob& planned = imported.planned;
+  EXPECT_EQ(planned.job.model_name, "qwen2.5-32b");
+  EXPECT_EQ(planned.job.framework.name, "deepspeed");
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(planned.plan.parallel.data, 8);
+  EXPECT_EQ(planned.job.sequences, 16);
+  EXPECT_EQ(planned.job.length, 8192);
+  EXPECT_EQ(planned.plan.gradient_bucket, 5120 * 5120);
+  EXPECT_FALSE(planned.plan.overlap.gradients);
+  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(planned.job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
+}
+
+TEST(Swift, AccumulatesSixteenSequencesAndTrainsAdaptersWhereNothingIsSaid) {
+  const ImportedPlan imported = swift_of(
+      "model: Qwen/Qwen2.5-7B-Instruct\ntorch_dtype: bfloat16\nmax_length: 2048\n"
+      "train_type: lora\nsequence_parallel_size: 2\nper_device_train_batch_size: 4\n",
+      "dgx-h100", "sft.yaml");
+  EXPECT_EQ(imported.planned.plan.parallel.context, 2);
+  EXPECT_EQ(imported.planned.plan.context_kind, ContextKind::kUlysses);
+  EXPECT_EQ(imported.planned.plan.micro_batch, 4);
+  EXPECT_THAT(swift_leaves_out(imported, "train_type"), HasSubstr("adapters"));
+}
+
+TEST(Swift, AsksForAModelByName) {
+  try {
+    swift_of("NPROC_PER_NODE=8 megatron sft --model nobody/own-9b --max_length 2048\n");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--model"), HasSubstr("nobody/own-9b")));
+  }
+}
+
+TEST(Swift, ScriptsOfTransformersTrainerAreReadLikeTheirArguments) {
+  const ImportedPlan imported = swift_of(
+      "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path meta-llama/Llama-3.1-8B \\\n"
+      "  --per_device_train_batch_size 2 --gradient_accumulation_steps=4 --bf16 \\\n"
+      "  --fsdp 'full_shard auto_wrap' --block-size 4096 --gradient_checkpointing True\n");
+  EXPECT_EQ(imported.target, "hf");
+  EXPECT_EQ(sharding_word(imported.planned.plan.sharding), "GGG");
+  EXPECT_EQ(imported.planned.job.sequences, 64);
+  EXPECT_EQ(imported.planned.job.length, 4096);
+  EXPECT_EQ(imported.planned.job.precision, DType::kBf16);
+  EXPECT_EQ(imported.planned.plan.recompute.kind, RecomputeKind::kFull);
+}
+
+TEST(Swift, WhatMattersSaysWhatItLeavesOut) {
+  for (const std::span<const KnownSetting> table :
+       {std::span<const KnownSetting>(kSwiftSettings),
+        std::span<const KnownSetting>(kSwiftMegatronSettings)}) {
+    for (const KnownSetting& known : table) {
+      EXPECT_EQ(known.field.empty() && known.matters != Matters::kNo, !known.leaves_out.empty())
+          << known.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
