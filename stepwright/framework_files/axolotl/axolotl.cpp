@@ -119,6 +119,10 @@ void read_context(const Fields& fields, Draft& draft) {
   draft.plan.parallel.context = fields.integer("context_parallel_size", older);
   const auto packing = fields.node().find("sample_packing");
   const bool packed = packing && !packing->is_null() && packing->boolean();
+  if (!fields.has("ring_attn_func")) {
+    draft.assume("context_kind", packed ? "axolotl takes varlen_llama3 for packed sequences"
+                                        : "axolotl takes batch_ring");
+  }
   draft.plan.context_kind = fields.choice("ring_attn_func", kRings,
                                           packed ? ContextKind::kAllGather : ContextKind::kRing);
 }

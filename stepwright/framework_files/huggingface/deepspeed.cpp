@@ -13,6 +13,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/settings.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright {
@@ -223,6 +224,11 @@ void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& give
   if (!has_trainer) read_code(fields, draft);
   read_optimizer_keys(fields, draft);
   list_settings(fields, file, kDeepspeedSettings, draft.report);
+  const auto scatters = fields.section("zero_optimization").node().find("reduce_scatter");
+  if (!scatters || scatters->is_null() || scatters->text() != "false") return;
+  list_left_out({{"zero_optimization.reduce_scatter", *scatters,
+                  "all-reduces in the place of reduce-scatters"}},
+                file, draft.report);
 }
 
 /// The field of the plan that a value of a configuration sets; empty: none.

@@ -102,6 +102,9 @@ void settle_program(const Fields& fields, const HubFiles& files, Trainer& traine
   settle_trainer(trainer, given, draft, name);
   list_settings(fields, name, known, draft.report);
   list_left_out(left_out, name, draft.report);
+  for (UnreadSetting& one : draft.report.not_read) {
+    if (one.name == "tf32" && draft.precision != DType::kFp32) one.matters = Matters::kNo;
+  }
 }
 
 void read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,

@@ -41,7 +41,7 @@ bool is_own(std::string_view name) {
 }
 
 /// The words of an argument in Megatron-LM's spelling; none for one that is off.
-void add_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
+void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
   if (name == "max_length") name = "seq_length";
   std::ranges::replace(name, '_', '-');
   const bool scalar = value.kind == Tree::Kind::kScalar;
@@ -60,15 +60,15 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
     if (is_own(name)) {
       own.set(name, fields.items[i + 1]);
     } else {
-      add_words(name, fields.items[i + 1], words);
+      add_swift_words(name, fields.items[i + 1], words);
     }
   }
   return own;
 }
 
 /// Sizes follow from the model that is named, or from the folder of its weights.
-const Architecture& model_of(const Fields& own, const Given& given, Draft& draft,
-                             const std::string& file) {
+const Architecture& swift_model(const Fields& own, const Given& given, Draft& draft,
+                                const std::string& file) {
   if (given.known_model) return *given.known_model;
   std::string named;
   for (const std::string_view key : {"model", "load", "mcore_model"}) {
@@ -99,8 +99,8 @@ void name_by_underscores(ImportReport& report) {
 }
 
 /// The type of weights, which Megatron-LM's own arguments say with a flag.
-void add_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
-                   Draft& draft) {
+void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
+                         Draft& draft) {
   const auto type = own.find("torch_dtype");
   const Tree* half = said.find("fp16");
   if (half != nullptr && half->text == "true") return;
@@ -123,11 +123,11 @@ void read_swift_megatron(std::span<const ShellWord> command, const std::string& 
   const Document own_document = Document::from(own_fields(said, words), name);
   const Fields own(own_document.root());
   for (const auto& [key, value] : kSwiftDefaults) {
-    if (said.find(key) == nullptr) add_words(std::string(key), Tree(value), words);
+    if (said.find(key) == nullptr) add_swift_words(std::string(key), Tree(value), words);
   }
-  add_precision(own, said, words, draft);
-  const Architecture model = model_of(own, given, draft, name);
-  MegatronArguments arguments = read_flags(words, name, {}, draft.report);
+  add_swift_precision(own, said, words, draft);
+  const Architecture model = swift_model(own, given, draft, name);
+  MegatronArguments arguments = read_flags(words, name, {}, true, draft.report);
   add_model_fields(arguments.fields, model);
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());

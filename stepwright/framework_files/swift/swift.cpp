@@ -67,7 +67,7 @@ void read_processes(const StartedCommand& command, Draft& draft) {
   }
 }
 
-bool is_script(const SourceFile& file) {
+bool is_swift_script(const SourceFile& file) {
   return holds(file, "swift sft") || holds(file, "swift pt") || holds(file, "swift rlhf") ||
          holds(file, "megatron sft") || holds(file, "megatron pt") ||
          holds(file, "megatron rlhf") || holds(file, "swift/cli/");
@@ -81,7 +81,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   if (sorted.model) draft.model = read_config(*sorted.model);
   const SourceFile& file = *sorted.program;
   draft.source = file.name;
-  if (!is_script(file)) {
+  if (!is_swift_script(file)) {
     const Document document = with_settings(Document::parse(file.text, file.name), given);
     return read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
@@ -106,7 +106,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
 }
 
 bool is_swift(const SourceFile& file) {
-  if (is_script(file)) return true;
+  if (is_swift_script(file)) return true;
   return holds(file, "model:") && (holds(file, "tuner_type:") || holds(file, "train_type:"));
 }
 
