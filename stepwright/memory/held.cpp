@@ -19,6 +19,10 @@ constexpr int kBlasHandles = 2;
 /// transformer_engine/common/util/multi_stream.cpp).
 constexpr int kGroupedStreams = 4;
 
+/// Streams of products beside the messages of tensor parallelism, whose workspaces are of their own
+/// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py, _NUM_MAX_UB_STREAMS).
+constexpr int kOverlappedStreams = 3;
+
 /// Tokens, labels and positions are of 8 bytes, the mask of the loss of 4 (NVIDIA/Megatron-LM
 /// megatron/training/utils/common_utils.py, get_batch_on_this_tp_rank).
 constexpr double kBatchBytesPerToken = 28;
@@ -50,9 +54,10 @@ bool gathers_rows(const Job& job, const Operator& op) {
 
 /// What its operators say of a stage.
 struct StageFacts {
-  bool routes = false;  ///< It has experts.
-  double scores = 0;    ///< Of unfused attention.
-  double gathered = 0;  ///< The input of the head, or the rows of experts; the larger.
+  bool routes = false;     ///< It has experts.
+  bool in_pieces = false;  ///< Its products overlap with messages of tensor parallelism.
+  double scores = 0;       ///< Of unfused attention.
+  double gathered = 0;     ///< The input of the head, or the rows of experts; the larger.
   double stage_input = 0;
   double batch = 0;
   double wide_gradients = 0;
@@ -62,6 +67,7 @@ StageFacts facts_of(const Job& job, const StepProgram& program, const Stage& sta
   StageFacts facts;
   for_each_operator(program, stage, [&](const Template& piece, const Operator& op) {
     const auto rows = static_cast<double>(op.shape.rows);
+    if (op.in_pieces && op.scheme == Scheme::kTensor) facts.in_pieces = true;
     switch (op.kind) {
       case OperatorKind::kScores:
         if (op.phase == Phase::kForward) facts.scores = written_bytes(piece, op);
@@ -109,7 +115,8 @@ HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& st
     held.always += kBlasHandles * blas_workspace_bytes(device, job.kernels.deterministic);
   }
   if (holds(HeldMemory::kEngineWorkspaces)) {
-    const int products = engine || facts.routes ? 1 : 0;
+    const int products =
+        (engine || facts.routes ? 1 : 0) + (engine && facts.in_pieces ? kOverlappedStreams : 0);
     const int grouped = facts.routes && engine && job.kernels.grouped_experts ? kGroupedStreams : 0;
     held.always += (products + grouped) * engine_workspace_bytes(device);
   }

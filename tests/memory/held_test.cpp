@@ -69,6 +69,16 @@ TEST(Held, LocalLayersShareABufferForScoresInThePlaceOfTheEnginesWorkspace) {
   EXPECT_EQ(held_by_last(job, two_stages()).always, 2 * 8.125 * kMiB + 4.0 * 8 * 1024 * 1024 * 2);
 }
 
+TEST(Held, ProductsBesideMessagesHaveThreeMoreWorkspaces) {
+  Plan plan;
+  plan.parallel.tensor = 2;
+  plan.parallel.data = 4;
+  plan.sequence_parallel = true;
+  const double waiting = held_by_last(megatron_job(), plan).always;
+  plan.overlap.tensor = true;
+  EXPECT_EQ(held_by_last(megatron_job(), plan).always - waiting, 3 * 4 * kMiB);
+}
+
 TEST(Held, NarrowGradientsBecomeWideForTheOptimizer) {
   Plan plan = two_stages();
   plan.accumulate = DType::kBf16;
