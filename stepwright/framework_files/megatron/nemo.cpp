@@ -9,40 +9,13 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/syntax/python_call.h"
 
 namespace stepwright {
 namespace {
-
-/// The place of a field of Megatron in a ConfigContainer, when it is not in `model` under its name.
-struct BridgeField {
-  std::string_view field;
-  std::string_view section;
-  std::string_view name;
-};
-constexpr BridgeField kBridgeFields[] = {
-    {"micro_batch_size", "train", "micro_batch_size"},
-    {"global_batch_size", "train", "global_batch_size"},
-    {"use_distributed_optimizer", "ddp", "use_distributed_optimizer"},
-    {"overlap_grad_reduce", "ddp", "overlap_grad_reduce"},
-    {"overlap_param_gather", "ddp", "overlap_param_gather"},
-    {"bucket_size", "ddp", "bucket_size"},
-    {"grad_reduce_in_fp32", "ddp", "grad_reduce_in_fp32"},
-    {"num_distributed_optimizer_instances", "ddp", "num_distributed_optimizer_instances"},
-    {"use_megatron_fsdp", "ddp", "use_megatron_fsdp"},
-    {"data_parallel_sharding_strategy", "ddp", "data_parallel_sharding_strategy"},
-    {"outer_dp_sharding_strategy", "ddp", "outer_dp_sharding_strategy"},
-    {"optimizer", "optimizer", "optimizer"},
-    {"sgd_momentum", "optimizer", "sgd_momentum"},
-    {"use_precision_aware_optimizer", "optimizer", "use_precision_aware_optimizer"},
-    {"exp_avg_dtype", "optimizer", "exp_avg_dtype"},
-    {"exp_avg_sq_dtype", "optimizer", "exp_avg_sq_dtype"},
-    {"ckpt_format", "checkpoint", "ckpt_format"},
-    {"use_tp_pp_dp_mapping", "dist", "use_tp_pp_dp_mapping"},
-    {"tp_comm_overlap", "comm_overlap", "tp_comm_overlap"},
-    {"norm_epsilon", "model", "layernorm_epsilon"}};
 
 /// The classes of the sections, and the fields of a model that a file does not repeat.
 struct BridgeSection {
@@ -86,8 +59,8 @@ constexpr BridgeStart kBridgeStart[] = {{"train", "train_iters=100"},
                                         {"logger", "log_interval=1"},
                                         {"tokenizer", "tokenizer_type=\"NullTokenizer\""},
                                         {"checkpoint", "save=None"}};
-constexpr std::array<std::string_view, 3> kOnlyOfFlags = {"group_query_attention", "precision",
-                                                          "activation"};
+constexpr std::array<std::string_view, 4> kOnlyOfFlags = {"group_query_attention", "precision",
+                                                          "activation", "bias_gelu_fusion"};
 
 constexpr Named<DType> kBridgePrecisions[] = {{DType::kBf16, "bf16_mixed"},
                                               {DType::kFp16, "16-mixed"},
@@ -161,45 +134,6 @@ std::string start_lines(std::string_view section, const Job& job) {
   return text;
 }
 
-/// The activation of `activation_func` and `gated_linear_unit`.
-void set_activation(const Fields& model, Tree& fields) {
-  const auto function = model.find("activation_func");
-  if (!function) return;
-  const std::string text =
-      function->is_mapping() ? function->get("_target_").text() : function->text();
-  const auto says = [&](std::string_view word) { return text.ends_with(word); };
-  if (says("silu") && model.flag("gated_linear_unit", false)) {
-    fields.set("activation", "swiglu");
-  } else if (says("squared_relu")) {
-    fields.set("activation", "squared_relu");
-  } else if (says("gelu") && !model.flag("gated_linear_unit", false)) {
-    const bool fused = model.flag("bias_activation_fusion", true);
-    fields.set("activation", fused && model.flag("add_bias_linear", true) ? "bias_gelu" : "gelu");
-  } else {
-    function->fail_unsupported("is read where it is gated silu, gelu or squared_relu");
-  }
-}
-
-/// Sections of a ConfigContainer as fields of Megatron.
-Tree flattened(Node root) {
-  Tree fields = Tree::mapping();
-  for (const auto& [section, node] : root.members()) {
-    if (!node.is_mapping()) continue;
-    for (const auto& [name, value] : node.members()) {
-      const auto* known = std::ranges::find_if(kBridgeFields, [&](const BridgeField& each) {
-        return each.section == section && each.name == name;
-      });
-      const bool is_known = known != std::end(kBridgeFields);
-      if (!is_known && section != "model") continue;
-      if (value.is_null()) continue;
-      Tree tree = value.tree();
-      if (name == "attention_backend") tree.text = tree.text.substr(tree.text.rfind('.') + 1);
-      fields.set(is_known ? known->field : std::string_view(name), tree);
-    }
-  }
-  return fields;
-}
-
 }  // namespace
 
 std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -236,20 +170,12 @@ void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& dra
       with_settings(python ? read_python_call(file.text, "ConfigContainer", file.name)
                            : Document::parse(file.text, file.name),
                     given);
-  const Fields root(document.root());
-  Tree fields = flattened(document.root());
-  set_activation(root.section("model"), fields);
-  const std::string precision = root.word("mixed_precision", "");
-  if (precision.starts_with("bf16")) fields.set("precision", "bf16");
-  if (precision.starts_with("16") || precision.starts_with("fp16")) {
-    fields.set("precision", "fp16");
-  }
-  if (precision.find("fp8") != std::string::npos) fields.set("fp8", "hybrid");
-  if (precision.find("mxfp8") != std::string::npos) fields.set("fp8_recipe", "mxfp8");
-  const Document flat = Document::from(fields, file.name);
+  const BridgeFields bridge = bridge_fields(document.root());
+  const Document flat = Document::from(bridge.fields, file.name);
   const Fields said(flat.root());
   read_megatron_fields(said, draft, given, file.name);
   list_settings(said, file.name, kMegatronSettings, draft.report);
+  report_bridge(bridge, draft.report);
 }
 
 bool is_nemo(const SourceFile& file) { return holds(file, "ConfigContainer"); }

@@ -1,0 +1,246 @@
+#include "stepwright/framework_files/megatron/bridge_fields.h"
+
+#include <algorithm>
+#include <array>
+
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/megatron/settings.h"
+
+namespace stepwright {
+namespace {
+
+/// The activation of `activation_func` and `gated_linear_unit`.
+void set_activation(const Fields& model, Tree& fields) {
+  const auto function = model.find("activation_func");
+  if (!function) return;
+  const std::string text =
+      function->is_mapping() ? function->get("_target_").text() : function->text();
+  const auto says = [&](std::string_view word) { return text.ends_with(word); };
+  if (says("silu") && model.flag("gated_linear_unit", false)) {
+    fields.set("activation", "swiglu");
+  } else if (says("squared_relu")) {
+    fields.set("activation", "squared_relu");
+  } else if (says("gelu") && !model.flag("gated_linear_unit", false)) {
+    const bool fused = model.flag("bias_activation_fusion", true);
+    fields.set("activation", fused && model.flag("add_bias_linear", true) ? "bias_gelu" : "gelu");
+  } else {
+    function->fail_unsupported("is read where it is gated silu, gelu or squared_relu");
+  }
+}
+
+/// Enumerators of AttnBackend by their numbers, from 1 (megatron/core/transformer/enums.py).
+constexpr std::array<std::string_view, 5> kBridgeBackends = {"flash", "fused", "unfused", "local",
+                                                             "auto"};
+constexpr std::pair<std::string_view, std::string_view> kBridgeTypes[] = {
+    {"torch.float32", "fp32"}, {"torch.bfloat16", "bf16"}, {"torch.float16", "fp16"}};
+
+Tree placed_at(Tree tree, Node node) {
+  tree.line = node.line();
+  tree.column = 1;
+  for (Tree& item : tree.items) {
+    item.line = tree.line;
+    item.column = 1;
+  }
+  return tree;
+}
+
+/// A class or function with its arguments as the word that stands for it.
+std::string target_word(Node target) {
+  const std::string name = target.get("_target_").text();
+  const auto arguments = target.find("_args_");
+  if (name.ends_with("AttnBackend") && arguments && arguments->is_sequence() &&
+      arguments->size() == 1) {
+    const auto number = arguments->at(0).integer(1, std::ssize(kBridgeBackends));
+    return std::string(kBridgeBackends[static_cast<std::size_t>(number - 1)]);
+  }
+  for (const auto& [type, word] : kBridgeTypes) {
+    if (name == type) return std::string(word);
+  }
+  return name;
+}
+
+/// [[embedding, decoder], [decoder, loss]] as "Et|tL".
+std::string stages_text(Node stages) {
+  std::string text;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const Node stage = stages.at(i);
+    if (i > 0) text += '|';
+    for (std::size_t k = 0; stage.is_sequence() && k < stage.size(); ++k) {
+      const std::string word = stage.at(k).text();
+      text += word == "embedding" ? 'E' : word == "loss" ? 'L' : word == "mtp" ? 'm' : 't';
+    }
+  }
+  return text;
+}
+
+Tree field_tree(std::string_view name, Node value) {
+  if (value.is_mapping() && value.find("_target_")) {
+    return placed_at(Tree::scalar(target_word(value), false), value);
+  }
+  if (name == "pipeline_model_parallel_layout" && value.is_sequence()) {
+    return placed_at(Tree::scalar(stages_text(value), false), value);
+  }
+  Tree tree = value.tree();
+  if (name == "attention_backend") tree.text = tree.text.substr(tree.text.rfind('.') + 1);
+  return placed_at(std::move(tree), value);
+}
+
+/// The field of Megatron that a setting is; empty: none.
+std::string field_of(const std::string& section, const std::string& name) {
+  const auto* const known = std::ranges::find_if(kBridgeFields, [&](const BridgeField& each) {
+    return each.section == section && each.name == name;
+  });
+  if (known != std::end(kBridgeFields)) return std::string(known->field);
+  return section == "model" ? name : "";
+}
+
+/// Adds fields of a section, and of others what they are called.
+void add_section(const std::string& section, Node node, BridgeFields& bridge) {
+  for (const auto& [name, value] : node.members()) {
+    if (value.is_null() || name.starts_with('_')) continue;
+    const std::string place = section + "." + name;
+    const std::string field = field_of(section, name);
+    const std::string key = field.empty() ? place : field;
+    bridge.names[key] = place;
+    bridge.fields.set(key, field_tree(name, value));
+  }
+}
+
+/// The types of `model`, over which `mixed_precision` stands: a name or its settings.
+void add_precision(Node root, BridgeFields& bridge) {
+  const auto set = [&](std::string_view field, std::string_view word, Node from,
+                       const std::string& name) {
+    bridge.fields.set(field, placed_at(Tree::scalar(std::string(word), false), from));
+    bridge.names[std::string(field)] = name;
+  };
+  for (const std::string_view section : {"model", "mixed_precision"}) {
+    const auto node = root.find(section);
+    if (!node || !node->is_mapping()) continue;
+    const Fields fields(*node);
+    for (const std::string_view type : {"bf16", "fp16"}) {
+      if (fields.flag(type, false)) {
+        set("precision", type, *fields.find(type), std::string(section) + "." + std::string(type));
+      }
+    }
+    if (section == "model") continue;
+    for (const std::string_view name : {"fp8", "fp8_recipe", "fp4", "grad_reduce_in_fp32"}) {
+      const auto value = fields.find(name);
+      if (value) set(name, value->text(), *value, "mixed_precision." + std::string(name));
+    }
+  }
+  const auto named = root.find("mixed_precision");
+  if (!named || !named->is_scalar() || named->is_null()) return;
+  const std::string word = named->text();
+  const std::string name = "mixed_precision";
+  if (word.starts_with("bf16")) set("precision", "bf16", *named, name);
+  if (word.starts_with("16") || word.starts_with("fp16")) set("precision", "fp16", *named, name);
+  if (word.find("fp8") != std::string::npos) set("fp8", "hybrid", *named, name);
+  if (word.find("mxfp8") != std::string::npos) set("fp8_recipe", "mxfp8", *named, name);
+}
+
+/// What of a container changes no figure.
+constexpr std::string_view kIdleSections[] = {"mixed_precision",
+                                              "scheduler",
+                                              "dataset",
+                                              "logger",
+                                              "tokenizer",
+                                              "checkpoint",
+                                              "rng",
+                                              "rerun_state_machine",
+                                              "profiling",
+                                              "validation",
+                                              "straggler",
+                                              "nvrx_straggler",
+                                              "ft",
+                                              "inprocess_restart",
+                                              "train",
+                                              "dist",
+                                              "tensor_inspect"};
+constexpr std::string_view kIdleOfModel[] = {"bf16",
+                                             "fp16",
+                                             "params_dtype",
+                                             "autocast_dtype",
+                                             "pipeline_dtype",
+                                             "init_method",
+                                             "output_layer_init_method",
+                                             "embedding_init_method",
+                                             "activation_func",
+                                             "gated_linear_unit",
+                                             "bias_activation_fusion",
+                                             "generation_config",
+                                             "transformer_layer_spec",
+                                             "should_pad_vocab",
+                                             "parallel_output",
+                                             "perform_initialization",
+                                             "use_cpu_initialization",
+                                             "batch_p2p_comm",
+                                             "batch_p2p_sync",
+                                             "deallocate_pipeline_outputs",
+                                             "enable_autocast",
+                                             "init_method_std",
+                                             "fp16_lm_cross_entropy",
+                                             "scatter_embedding_sequence_parallel",
+                                             "hf_model_id",
+                                             "layernorm_zero_centered_gamma",
+                                             "attention_softmax_in_fp32",
+                                             "calculate_per_token_loss",
+                                             "barrier_with_L1_time",
+                                             "async_tensor_model_parallel_allreduce",
+                                             "use_te_rng_tracker",
+                                             "moe_router_dtype",
+                                             "moe_aux_loss_coeff",
+                                             "moe_router_load_balancing_type",
+                                             "moe_router_topk_scaling_factor",
+                                             "moe_z_loss_coeff",
+                                             "moe_router_bias_update_rate"};
+
+bool is_idle(const std::string& key) {
+  const std::size_t dot = key.find('.');
+  if (dot == std::string::npos) {
+    return std::ranges::find(kIdleOfModel, key) != std::end(kIdleOfModel);
+  }
+  return std::ranges::find(kIdleSections, key.substr(0, dot)) != std::end(kIdleSections);
+}
+
+}  // namespace
+
+BridgeFields bridge_fields(Node root) {
+  BridgeFields bridge;
+  const auto target = root.find("_target_");
+  bridge.whole = target && target->text().ends_with("ConfigContainer");
+  for (const auto& [section, node] : root.members()) {
+    if (node.is_mapping()) add_section(section, node, bridge);
+  }
+  set_activation(Fields(root).section("model"), bridge.fields);
+  if (bridge.fields.find("activation") != nullptr) {
+    bridge.names["activation"] = "model.activation_func";
+  }
+  add_precision(root, bridge);
+  return bridge;
+}
+
+void report_bridge(const BridgeFields& bridge, ImportReport& report) {
+  std::vector<UnreadSetting> kept;
+  for (UnreadSetting& one : report.not_read) {
+    const std::string key = one.name;
+    const KnownSetting* known = known_setting(kMegatronSettings, key);
+    if (known == nullptr && is_idle(key)) one.matters = Matters::kNo;
+    const bool off = one.value == "false" || one.value == "0" || one.value == "none";
+    if (bridge.whole && known != nullptr && !known->field.empty() && one.matters == Matters::kNo) {
+      report.read.push_back({key, one.value, one.file, one.line, std::string(known->field)});
+    } else if (!bridge.whole || (one.matters != Matters::kNo && !(off && known == nullptr))) {
+      kept.push_back(std::move(one));
+    }
+  }
+  report.not_read = std::move(kept);
+  const auto rename = [&](auto& settings) {
+    for (auto& setting : settings) {
+      const auto name = bridge.names.find(setting.name);
+      if (name != bridge.names.end()) setting.name = name->second;
+    }
+  };
+  rename(report.read);
+  rename(report.not_read);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,116 @@
+#include "stepwright/framework_files/megatron/bridge_fields.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::Not;
+
+/// A part of the YAML that Megatron-Bridge writes beside a checkpoint.
+constexpr const char* kContainer = R"(_target_: megatron.bridge.training.config.ConfigContainer
+checkpoint:
+  _target_: megatron.bridge.training.config.CheckpointConfig
+  ckpt_format: torch_dist
+ddp:
+  _target_: megatron.core.distributed.DistributedDataParallelConfig
+  grad_reduce_in_fp32: true
+  overlap_grad_reduce: true
+  overlap_param_gather: true
+  use_distributed_optimizer: true
+mixed_precision:
+  _target_: megatron.bridge.training.mixed_precision.MixedPrecisionConfig
+  bf16: true
+  fp8: e4m3
+  fp8_recipe: mxfp8
+model:
+  _target_: megatron.bridge.models.llama.llama_provider.Llama3ModelProvider8B
+  activation_func:
+    _call_: false
+    _target_: torch.nn.functional.silu
+  add_bias_linear: false
+  attention_backend:
+    _args_: [1]
+    _call_: true
+    _target_: megatron.core.transformer.enums.AttnBackend
+  attention_dropout: 0.0
+  bf16: true
+  cpu_offloading_num_layers: 0
+  ffn_hidden_size: 14336
+  gated_linear_unit: true
+  hidden_dropout: 0.0
+  hidden_size: 4096
+  init_method:
+    _partial_: true
+    _target_: torch.nn.init.normal_
+    std: 0.01
+  kv_channels: 128
+  layernorm_epsilon: 1.0e-05
+  moe_permute_fusion: false
+  normalization: RMSNorm
+  num_attention_heads: 32
+  num_layers: 32
+  num_query_groups: 8
+  our_own: 3
+  pipeline_model_parallel_layout:
+  - [embedding, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder]
+  - [decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, decoder, loss]
+  pipeline_model_parallel_size: 2
+  position_embedding_type: rope
+  recompute_granularity: null
+  rotary_base: 500000
+  seq_length: 8192
+  sequence_parallel: true
+  share_embeddings_and_output_weights: false
+  tensor_model_parallel_size: 4
+  use_fused_weighted_squared_relu: true
+  vocab_size: 128256
+train:
+  _target_: megatron.bridge.training.config.TrainingConfig
+  global_batch_size: 512
+  micro_batch_size: 1
+  train_iters: 100
+)";
+
+ImportedPlan imported_container(const std::string& text) {
+  Given given;
+  given.cluster = "dgx-b200:2";
+  const SourceFile file{"run_config.yaml", text};
+  return import_sources("", {&file, 1}, given);
+}
+
+TEST(BridgeFields, OfAWholeContainerAreRead) {
+  const ImportedPlan plan = imported_container(kContainer);
+  EXPECT_EQ(plan.target, "nemo");
+  EXPECT_EQ(plan.planned.job.model_name, "llama-3-8b");
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
+  EXPECT_EQ(plan.planned.plan.layers, (std::vector<std::int64_t>{15, 17}));
+  EXPECT_EQ(plan.planned.job.precision, DType::kMxfp8);
+  EXPECT_EQ(plan.planned.job.kernels.attention, AttentionKernel::kFlash2);
+}
+
+TEST(BridgeFields, KeepTheirNamesAndLines) {
+  const ImportedPlan plan = imported_container(kContainer);
+  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "train.micro_batch_size"),
+                                               Field(&ReadSetting::line, 61),
+                                               Field(&ReadSetting::field, "micro_batch"))));
+  EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "mixed_precision.fp8"),
+                                               Field(&ReadSetting::line, 14))));
+  EXPECT_THAT(plan.report.not_read,
+              Contains(AllOf(Field(&UnreadSetting::name, "model.our_own"),
+                             Field(&UnreadSetting::matters, Matters::kMaybe))));
+  EXPECT_THAT(plan.report.not_read,
+              Contains(AllOf(Field(&UnreadSetting::name, "model.use_fused_weighted_squared_relu"),
+                             Field(&UnreadSetting::matters, Matters::kYes))));
+  EXPECT_THAT(plan.report.not_read,
+              Not(Contains(Field(&UnreadSetting::name, "train.train_iters"))));
+}
+
+}  // namespace
+}  // namespace stepwright
