@@ -1,4 +1,5 @@
 #include "stepwright/framework_files/axolotl/axolotl.h"
+#include "stepwright/framework_files/bridge/bridge.h"
 #include "stepwright/framework_files/fsdp/fsdp.h"
 #include "stepwright/framework_files/gpt_neox/gpt_neox.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
@@ -64,6 +65,13 @@ constexpr LaunchTarget kTargets[] = {
      .write = write_fsdp,
      .read = read_fsdp,
      .recognises = is_fsdp},
+    {.word = "bridge",
+     .framework = "nemo",
+     .about = "A function of Megatron-Bridge that makes a recipe",
+     .checked = "NVIDIA-NeMo/Megatron-Bridge of 2026, by source only",
+     .assumes = "",
+     .read = read_bridge,
+     .recognises = is_bridge},
     {.word = "nemo",
      .framework = "nemo",
      .about = "A recipe of Megatron-Bridge (NeMo)",

@@ -177,6 +177,9 @@ class Interpreter {
     scope.call = [&](const std::string& function, const Tree& arguments) {
       return result_of(function, arguments);
     };
+    scope.gives_same = [&](const std::string& method) {
+      return std::ranges::find(words_.same, method) != words_.same.end();
+    };
     return scope;
   }
 

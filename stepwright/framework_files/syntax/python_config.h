@@ -16,6 +16,8 @@ struct PythonWords {
   std::string_view root;  ///< The class of a configuration: "Trainer.Config".
   /// What functions of other files give; nothing where it is unknown.
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments)> known;
+  /// Methods that give what they are called of.
+  std::vector<std::string_view> same{};
 };
 
 /// A place of a configuration whose value no literal says.

@@ -232,10 +232,27 @@ std::optional<Tree> PythonReader::product() {
 
 std::optional<Tree> PythonReader::term() {
   std::optional<Tree> tree = atom();
-  skip();
+  while (tree && passes_method()) {
+  }
   // An index or a method of what a call gives: nobody knows.
   if (tree && (here() == '.' || here() == '[' || here() == '(')) return std::nullopt;
   return tree;
+}
+
+/// A method that gives what it is called of; anything else is left where it stands.
+bool PythonReader::passes_method() {
+  skip();
+  const Place begin{at_, line_};
+  if (here() != '.' || !scope_.gives_same) return false;
+  ++at_;
+  const std::string method = word();
+  if (scope_.gives_same(method) && take('(')) {
+    arguments();
+    return true;
+  }
+  at_ = begin.at;
+  line_ = begin.line;
+  return false;
 }
 
 std::optional<Tree> PythonReader::atom() {

@@ -16,6 +16,8 @@ struct PythonScope {
   std::function<std::optional<Tree>(const std::string& name)> variable;
   /// The result of a function of `()` and arguments by name, those without one under `[]`.
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments)> call;
+  /// Whether a method gives what it is called of.
+  std::function<bool(const std::string& method)> gives_same{};
 };
 
 /// An expression that is no literal: null with the text that was written.
@@ -74,6 +76,7 @@ class PythonReader {
   std::optional<Tree> atom();
   std::optional<Tree> named();
   std::optional<Tree> called(const std::string& name);
+  bool passes_method();
   std::optional<Tree> string();
   std::optional<Tree> bracketed();
   Tree list(char close);

@@ -1,0 +1,148 @@
+#include "stepwright/framework_files/bridge/bridge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/bridge/settings.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/python_report.h"
+#include "stepwright/framework_files/syntax/python_config.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kContainer = "ConfigContainer";
+/// Where a container says whose common settings it has.
+constexpr std::string_view kBase = "()";
+
+const BridgeCommon* common_of(std::string_view function) {
+  const auto* found = std::ranges::find(kBridgeCommons, function, &BridgeCommon::function);
+  return found == std::end(kBridgeCommons) ? nullptr : found;
+}
+
+/// Functions of Megatron-Bridge that a recipe calls.
+std::optional<Tree> known_recipe(const std::string& function, const Tree& arguments) {
+  if (const BridgeCommon* common = common_of(function)) {
+    Tree container = Tree::mapping().set(kBase, function);
+    if (common->adapters) container.set("peft", Tree::mapping().set("()", "LoRA"));
+    return container;
+  }
+  if (!function.starts_with("AutoBridge.from_hf_")) return std::nullopt;
+  Tree model = arguments;
+  model.set("()", Tree::scalar(function, true));
+  return model;
+}
+
+Tree common_defaults(const Document& document) {
+  Tree usual = Tree::mapping();
+  const auto base = document.root().find(kBase);
+  const BridgeCommon* common = base && base->is_scalar() ? common_of(base->text()) : nullptr;
+  usual.set("use_distributed_optimizer", true).set("precision", "bf16");
+  usual.set("grad_reduce_in_fp32", true);
+  if (common == nullptr) return usual;
+  usual.set("micro_batch_size", common->micro_batch).set("global_batch_size", common->sequences);
+  usual.set("seq_length", common->length);
+  if (common->overlap) usual.set("overlap_grad_reduce", true).set("overlap_param_gather", true);
+  return usual;
+}
+
+/// "bf16_with_mxfp8_mixed": training/mixed_precision.py.
+void take_precision_word(const Fields& root, Tree& derived) {
+  const auto word = root.node().find("mixed_precision");
+  if (!word || !word->is_scalar()) return;
+  const std::string text = root.word("mixed_precision", "");
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  derived.set("precision", text.starts_with("16") || text.starts_with("fp16") ? "fp16" : "bf16");
+  if (has("fp8")) derived.set("fp8", "hybrid");
+  if (has("mxfp8")) derived.set("fp8_recipe", "mxfp8");
+  if (has("nvfp4")) derived.set("fp4", "e2m1");
+  // It is set over the wrapper's own.
+  derived.set("grad_reduce_in_fp32", true);
+}
+
+/// "Ett|tt|ttL" of lists of names.
+std::string layout_words(const Tree& layout) {
+  std::string text;
+  for (const Tree& stage : layout.items) {
+    if (&stage != &layout.items.front()) text += '|';
+    for (const Tree& name : stage.items) {
+      text += name.text == "embedding" ? 'E'
+              : name.text == "loss"    ? 'L'
+              : name.text[0] == 'm'    ? 'm'
+                                       : 't';
+    }
+  }
+  return text;
+}
+
+/// Values as Megatron's arguments have them.
+void use_words_of_arguments(Tree& said) {
+  for (std::size_t i = 1; i < said.items.size(); i += 2) {
+    Tree& value = said.items[i];
+    if (value.text == "torch.bfloat16") value.text = "bf16";
+    if (value.text == "torch.float16") value.text = "fp16";
+    if (value.text == "torch.float32") value.text = "fp32";
+  }
+  if (Tree* backend = said.find("attention_backend")) {
+    backend->text = backend->text.substr(backend->text.rfind('.') + 1);
+  }
+  Tree* layout = said.find("pipeline_model_parallel_layout");
+  if (layout != nullptr && layout->kind == Tree::Kind::kSequence) {
+    Tree words(layout_words(*layout));
+    words.line = layout->line;
+    *layout = words;
+  }
+  const auto on = [&](std::string_view flag) {
+    const Tree* value = said.find(flag);
+    return value != nullptr && value->text == "true";
+  };
+  if (on("bf16") || on("fp16")) {
+    Tree word(on("fp16") ? "fp16" : "bf16");
+    word.line = said.find(on("fp16") ? "fp16" : "bf16")->line;
+    said.set("precision", word);
+  }
+}
+
+void name_bridge_model(const Document& document, const Given& given, Draft& draft) {
+  const auto model = document.root().find("model");
+  if (!model || !model->is_mapping()) return;
+  const auto unnamed = model->find("[]");
+  if (unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar()) {
+    take_named_model(unnamed->at(0).text(), given, draft);
+  }
+}
+
+}  // namespace
+
+void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (files.size() != 1) fail_input("bridge: one file is read at a time");
+  const SourceFile& file = files.front();
+  const PythonConfig config = read_python_config(
+      file.text, {.root = kContainer, .known = known_recipe, .same = {"to_megatron_provider"}},
+      given.function, file.name);
+  const Document document = with_settings(Document::from(config.tree, file.name), given);
+  const Fields root(document.root());
+  name_bridge_model(document, given, draft);
+  MegatronText text{.said = megatron_tree(document.root(), kBridgePlaces),
+                    .usual = common_defaults(document),
+                    .program = "Megatron-Bridge's common recipe"};
+  use_words_of_arguments(text.said);
+  take_precision_word(root, text.derived);
+  if (text.derived.find("grad_reduce_in_fp32") != nullptr) {
+    if (Tree* own = text.said.find("grad_reduce_in_fp32")) own->text = "true";
+  }
+  read_megatron_text(text, root, kBridgeSettings, given, draft, file.name);
+  list_python_unread(config, document, kBridgeSettings, draft.report);
+}
+
+bool is_bridge(const SourceFile& file) {
+  const bool recipe = holds(file, "def ") && holds(file, kContainer);
+  return recipe && (holds(file, "_common(") || holds(file, "AutoBridge."));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/framework_files/draft.h"
+
+namespace stepwright {
+
+/// Reads a recipe of Megatron-Bridge as its own are: a Python function, `Given::function`, that
+/// takes a ConfigContainer of common settings and assigns to its parts. The model is the one of
+/// the hub that it names.
+void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+/// Whether a file is such a recipe.
+bool is_bridge(const SourceFile& file);
+
+}  // namespace stepwright

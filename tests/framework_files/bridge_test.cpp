@@ -1,0 +1,99 @@
+#include "stepwright/framework_files/bridge/bridge.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+#include "tests/framework_files/imported.h"
+
+namespace stepwright {
+namespace {
+
+// The form of NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/recipes.
+constexpr const char* kBridgeRecipes = R"(import torch
+from megatron.bridge import AutoBridge
+from megatron.bridge.recipes.common import _pretrain_common
+from megatron.bridge.training.config import ConfigContainer
+
+
+def qwen3_30b_pretrain_config() -> ConfigContainer:
+    """Tensor 4, pipeline 2, experts 4."""
+    cfg = _pretrain_common()
+    cfg.model = AutoBridge.from_hf_pretrained("Qwen/Qwen3-30B-A3B").to_megatron_provider(
+        load_weights=False)
+    cfg.tokenizer.tokenizer_type = "NullTokenizer"
+    cfg.tokenizer.vocab_size = DEFAULT_NULL_TOKENIZER_VOCAB_SIZE
+    cfg.model.tensor_model_parallel_size = 4
+    cfg.model.pipeline_model_parallel_size = 2
+    cfg.model.pipeline_model_parallel_layout = None
+    cfg.model.pipeline_dtype = torch.bfloat16
+    cfg.model.expert_model_parallel_size = 4
+    cfg.model.expert_tensor_parallel_size = 1
+    cfg.model.sequence_parallel = True
+    cfg.model.seq_length = 4096
+    cfg.train.global_batch_size = 512
+    cfg.train.micro_batch_size = 1
+    cfg.model.recompute_granularity = "full"
+    cfg.model.recompute_method = "uniform"
+    cfg.model.recompute_num_layers = 1
+    cfg.mixed_precision = MixedPrecisionConfig(bf16=True, grad_reduce_in_fp32=False)
+    cfg.optimizer.use_precision_aware_optimizer = True
+    cfg.optimizer.exp_avg_dtype = torch.bfloat16
+    cfg.optimizer.exp_avg_sq_dtype = torch.bfloat16
+    cfg.comm_overlap = CommOverlapConfig(tp_comm_overlap=False)
+    cfg.ddp.overlap_grad_reduce = True
+    cfg.ddp.grad_reduce_in_fp32 = False
+    set_layout(cfg.model)
+    return cfg
+
+
+def llama31_8b_sft_config() -> ConfigContainer:
+    cfg = _peft_common()
+    cfg.model = AutoBridge.from_hf_pretrained("meta-llama/Llama-3.1-8B").to_megatron_provider()
+    cfg.mixed_precision = "bf16_with_fp8_current_scaling_mixed"
+    cfg.model.tensor_model_parallel_size = 2
+    return cfg
+)";
+
+TEST(Bridge, FollowsTheAssignmentsOfARecipe) {
+  const ImportedPlan read =
+      import_text("", "recipes.py", kBridgeRecipes, {.function = "qwen3_30b_pretrain_config"});
+  EXPECT_EQ(read.target, "bridge");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.model_name, "qwen3-30b-a3b");
+  EXPECT_EQ(plan.parallel.tensor, 4);
+  EXPECT_EQ(plan.parallel.pipeline, 2);
+  EXPECT_EQ(plan.parallel.expert, 4);
+  EXPECT_EQ(plan.parallel.data, 2);
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_EQ(plan.micro_batch, 1);
+  EXPECT_EQ(job.sequences, 512);
+  EXPECT_EQ(job.length, 4096);
+  EXPECT_EQ(job.precision, DType::kBf16);
+  EXPECT_EQ(job.optimizer, Optimizer::kAdamNarrow);
+  EXPECT_EQ(plan.accumulate, DType::kBf16);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_TRUE(plan.overlap.parameters);
+  EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
+  EXPECT_THAT(read.report.not_read, lists("set_layout", Matters::kYes));
+}
+
+TEST(Bridge, HasTheDefaultsOfTheCommonRecipe) {
+  const ImportedPlan read =
+      import_text("", "recipes.py", kBridgeRecipes, {.function = "llama31_8b_sft_config"});
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.model_name, "llama-3.1-8b");
+  EXPECT_EQ(job.sequences, 128);
+  EXPECT_EQ(job.length, 2048);
+  EXPECT_EQ(job.precision, DType::kFp8);
+  EXPECT_EQ(plan.micro_batch, 1);
+  EXPECT_EQ(plan.accumulate, DType::kFp32);
+  EXPECT_THAT(read.report.not_read, lists("peft", Matters::kYes));
+}
+
+TEST(Bridge, AsksWhichRecipe) {
+  EXPECT_THROW(import_text("", "recipes.py", kBridgeRecipes), Error);
+}
+
+}  // namespace
+}  // namespace stepwright
