@@ -25,6 +25,14 @@ const LaunchTarget& target_of(std::string_view word) {
   return *found;
 }
 
+bool is_shell_script(const SourceFile& file) {
+  const std::string_view text = file.text;
+  if (text.starts_with("#!")) return text.substr(0, text.find('\n')).ends_with("sh");
+  static constexpr std::string_view kEndings[] = {".sh", ".bash", ".slurm", ".sbatch"};
+  return std::ranges::any_of(kEndings,
+                             [&](std::string_view end) { return file.name.ends_with(end); });
+}
+
 /// The target whose files these are, by the content of the first that says it.
 const LaunchTarget& recognised(std::span<const SourceFile> files) {
   const auto targets = launch_targets();
@@ -34,6 +42,8 @@ const LaunchTarget& recognised(std::span<const SourceFile> files) {
     });
     if (found != targets.end()) return *found;
   }
+  // A script that starts others: its reader says which are missing.
+  if (is_shell_script(files.front())) return target_of("megatron");
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_words(), "|")));
 }

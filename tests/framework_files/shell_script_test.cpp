@@ -236,9 +236,38 @@ TEST(ShellScript, DoesNotGrowWithoutBound) {
             "\n";
   }
   EXPECT_EQ(script_refusal(text + "run $((A59))\n"), "");
+  std::string letters = "A=" + std::string(500, 'a') + "\n";
+  for (int i = 0; i < 1'000; ++i) letters += "B=${A//*b/}\n";
+  EXPECT_THAT(script_refusal(letters), HasSubstr("too long"));
+  std::string many;
+  for (int i = 0; i < 60'000; ++i) many += "a;";
+  EXPECT_THAT(script_refusal(many), HasSubstr("more than 50000 commands"));
   EXPECT_THAT(script_refusal(std::string((1 << 20) + 1, ' ')), HasSubstr("larger than 1 MiB"));
   EXPECT_THAT(script_refusal(std::string("a\nb\0c", 5)),
               HasSubstr("script:2: holds a control character"));
+}
+
+/// Whatever a text breaks off at, it is read or refused.
+TEST(ShellScript, EachBeginningOfAScriptIsReadOrRefused) {
+  const std::string_view all =
+      "A=(1 'b c' \"$X\") B[2]+=4; declare -A M=([a]=1)\nf() { local y=${1:-2}; case $y in\n"
+      "  a|b*) A+=($((y ** 2 ? 1 : 0x1F))) ;; *) return;; esac; }\nif [[ ! $A =~ ^[0-9]+$ && (1 < "
+      "2)"
+      " ]] || (( A++ > 3 )); then f \"${A[@]:1}\" `date` $'\\n' <(ls); elif test -f x; then\n"
+      "for ((i = 0; i < 3; i++)); do eval \"run --x \\$i ${A//b/c} ${B%%*.} ${!M[@]} ${#A}\"; "
+      "done\n"
+      "fi\ncat <<-EOF | bash -s\n\t$A\n\tEOF\nwhile read -r l; do x=$l; done < <(ls) 2>&1 &\n"
+      "C=1 srun -N 2 bash -c 'run {1..3} {a,b}' >> log\nlet x=3 y+=1; until false; do break; "
+      "done\n";
+  for (std::size_t size = 0; size <= all.size(); ++size) {
+    for (const std::string_view part : {all.substr(0, size), all.substr(all.size() - size)}) {
+      try {
+        script_of(part);
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("script:")) << part;
+      }
+    }
+  }
 }
 
 }  // namespace

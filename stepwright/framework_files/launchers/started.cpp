@@ -18,6 +18,8 @@ namespace {
 
 /// Open conditions that are tried the other way, at most.
 constexpr std::size_t kMostTries = 60;
+/// What all tries may take, in steps.
+constexpr std::size_t kMostEffort = 500'000;
 
 bool is_argument_number(std::string_view name) {
   return !name.empty() && name.size() < 3 && name != "0" &&
@@ -79,14 +81,18 @@ class Scripts {
     given_.variables = variables_given(files, given, program);
   }
 
-  ShellScript read(const std::map<std::string, std::size_t>& ways = {}) const {
+  ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
     ShellGiven given = given_;
     given.ways = ways;
     ShellScript script = read_shell_scripts(sources_, given);
+    effort_ += script.effort;
     join_argument_lines(script);
     for (ShellCommand& command : script.commands) take_out_open_arguments(command);
     return script;
   }
+
+  /// Whether one more way may be tried.
+  [[nodiscard]] bool tries() { return ++tries_ <= kMostTries && effort_ <= kMostEffort; }
 
   /// Commands that start a job, each but once.
   [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScript& script) const {
@@ -126,6 +132,8 @@ class Scripts {
   const StartedProgram& program_;
   std::vector<ShellSource> sources_;
   ShellGiven given_;
+  std::size_t tries_ = 0;
+  std::size_t effort_ = 0;
 };
 
 /// The variable, or the number of an argument, that would say what is open; empty for other things.
@@ -166,12 +174,11 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
 }
 
 /// The way to decide the one open condition without which nothing is started.
-std::map<std::string, std::size_t> way_to_a_job(const Scripts& scripts, const ShellScript& script) {
+std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScript& script) {
   std::optional<std::map<std::string, std::size_t>> found;
-  std::size_t tries = 0;
   for (const auto& [place, choice] : script.choices) {
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
-      if (way == choice.taken || ++tries > kMostTries) continue;
+      if (way == choice.taken || !scripts.tries()) continue;
       const std::map<std::string, std::size_t> one = {{place, way}};
       if (scripts.jobs(scripts.read(one)).empty()) continue;
       if (found) return {};
@@ -221,7 +228,7 @@ bool places_ranks(std::string_view option) {
 /// Lists the conditions that would change the command, were they decided otherwise.
 class OpenConditions {
  public:
-  OpenConditions(const Scripts& scripts, const StartedProgram& program, const ShellCommand& taken,
+  OpenConditions(Scripts& scripts, const StartedProgram& program, const ShellCommand& taken,
                  std::size_t number, ImportReport& report)
       : scripts_(scripts), program_(program), taken_(taken), number_(number), report_(report) {}
 
@@ -230,7 +237,7 @@ class OpenConditions {
     std::vector<std::string> others;
     matters_ = Matters::kNo;
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
-      if (way == choice.taken || ++tries_ > kMostTries) continue;
+      if (way == choice.taken || !scripts_.tries()) continue;
       ways[place] = way;
       const std::string text = other_way(ways);
       if (!text.empty()) others.push_back(fmt::format("{}: {}", printable(choice.ways[way]), text));
@@ -263,12 +270,11 @@ class OpenConditions {
     return "";
   }
 
-  const Scripts& scripts_;
+  Scripts& scripts_;
   const StartedProgram& program_;
   const ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
-  std::size_t tries_ = 0;
   Matters matters_ = Matters::kNo;  ///< Of the ways that were tried for one condition.
 };
 
@@ -320,7 +326,7 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
 
 StartedCommand started_command(std::span<const SourceFile> files, const Given& given,
                                const StartedProgram& program, Draft& draft) {
-  const Scripts scripts(files, given, program);
+  Scripts scripts(files, given, program);
   std::map<std::string, std::size_t> ways;
   ShellScript script = scripts.read();
   if (scripts.jobs(script).empty()) {

@@ -18,11 +18,18 @@ namespace {
 
 /// Whether a command trains by Megatron-LM: such words are among its arguments.
 bool trains(std::span<const ShellWord> words) {
-  static constexpr std::string_view kSigns[] = {
-      "--num-layers",        "--micro-batch-size",
-      "--global-batch-size", "--tensor-model-parallel-size",
-      "--train-iters",       "--pipeline-model-parallel-size",
-      "--train-samples",     "--use-mcore-models"};
+  static constexpr std::string_view kSigns[] = {"--num-layers",
+                                                "--micro-batch-size",
+                                                "--global-batch-size",
+                                                "--train-iters",
+                                                "--train-samples",
+                                                "--use-mcore-models",
+                                                "--tensor-model-parallel-size",
+                                                "--pipeline-model-parallel-size",
+                                                "--pipeline-model-parallel-layout",
+                                                "--expert-model-parallel-size",
+                                                "--use-distributed-optimizer",
+                                                "--recompute-granularity"};
   return std::ranges::any_of(words, [](const ShellWord& word) {
     const std::string_view flag = std::string_view(word.text).substr(0, word.text.find('='));
     return std::ranges::find(kSigns, flag) != std::end(kSigns);

@@ -14,6 +14,8 @@ namespace {
 
 using PieceKind = ShellPiece::Kind;
 constexpr int kDeepestVariables = 50;
+/// Of a text in which a pattern is replaced.
+constexpr std::size_t kLongestReplaced = 20'000;
 constexpr std::int64_t kMostElements = 10'000;
 
 std::string written(const ShellPiece& piece) {
@@ -338,6 +340,7 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
   if (first == '%' || first == '#') {
     const std::string pattern = inner_pattern(operation.substr(twice ? 2 : 1), line);
     if (!is_known(pattern)) return std::nullopt;
+    budget_.work(text.size() * text.size() * pattern.size(), {file_, line});
     return without_match(text, pattern, first == '#' ? PatternEnd::kFront : PatternEnd::kBack,
                          twice);
   }
@@ -350,6 +353,11 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
   const std::string by =
       slash < rest.size() ? inner_text(rest.substr(slash + 1), line) : std::string();
   if (!is_known(pattern) || !is_known(by)) return std::nullopt;
+  const bool open_end = pattern.find('*') != std::string::npos;
+  const std::size_t tried = text.size() * (open_end ? text.size() : pattern.size());
+  const std::size_t work = tried * (open_end ? text.size() : 1) * pattern.size();
+  if (text.size() > kLongestReplaced) return std::nullopt;
+  budget_.work(work, {file_, line});
   return with_matches_replaced(text, pattern, by, twice);
 }
 

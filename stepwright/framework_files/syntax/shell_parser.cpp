@@ -15,6 +15,7 @@ namespace {
 
 using NodeKind = ShellNode::Kind;
 constexpr int kDeepestCommands = 60;
+constexpr std::size_t kMostCommands = 50'000;
 
 /// Commands of a script, by the grammar of POSIX shells and bash.
 class ShellParser {
@@ -73,7 +74,14 @@ class ShellParser {
     std::string source(in_.text().substr(begin, in_.at() - begin));
     const std::size_t last = source.find_last_not_of(" \t\r\n;");
     source.resize(last == std::string::npos ? 0 : last + 1);
-    return as_written(source);
+    std::string line;
+    for (const char c : as_written(source)) {
+      const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+      if (line.ends_with('\\') && c == '\n') line.pop_back();
+      if (!blank) line += c;
+      if (blank && !line.ends_with(' ')) line += ' ';
+    }
+    return line;
   }
 
   /// Commands up to one of some words of the shell, to `)` or `;;`, none of which is taken.
@@ -141,6 +149,9 @@ class ShellParser {
 
   ShellNode command() {
     const Level level(*this);
+    if (++commands_ > kMostCommands) {
+      in_.fail(in_.line(), fmt::format("more than {} commands", kMostCommands));
+    }
     const std::string_view word = in_.peek();
     if (in_.starts("((")) return arithmetic();
     if (in_.here() == '(') return redirected(subshell());
@@ -472,6 +483,7 @@ class ShellParser {
 
   ShellWords in_;
   int depth_ = 0;
+  std::size_t commands_ = 0;
 };
 
 }  // namespace

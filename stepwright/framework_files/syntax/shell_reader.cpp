@@ -72,6 +72,7 @@ ShellScript ShellReader::read() {
   }
   take_batch_options(sources_.front().text);
   run_source(0);
+  script_.effort = budget_.effort();
   return std::move(script_);
 }
 
@@ -139,7 +140,7 @@ ShellStatus ShellReader::pipe(const ShellNode& node) {
 /// In a shell of its own, which leaves variables as they were.
 ShellStatus ShellReader::apart(const ShellNode& node) {
   const ShellVariables before = variables_;
-  for (const auto& [name, value] : before.exported()) budget_.word(value.text, place(node.line));
+  budget_.work(before.size(), place(node.line));
   const ShellStatus status = run(node);
   variables_ = before;
   if (flow_ != Flow::kBreak && flow_ != Flow::kContinue) flow_ = Flow::kNext;

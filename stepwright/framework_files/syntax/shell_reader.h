@@ -91,6 +91,8 @@ class ShellReader {
   std::map<std::size_t, const ShellNode*> programs_;  ///< Of sources.
   std::map<std::string, std::string> written_;        ///< Files that heredocs make, by name.
   std::map<std::string, const ShellNode*> functions_;
+  std::size_t functions_made_ = 0;
+  std::size_t kept_ = 0;  ///< Characters of texts, not of files, that define functions.
   Words launchers_;
   Flow flow_ = Flow::kNext;
   int depth_ = 0;

@@ -54,6 +54,7 @@ struct ShellScript {
   std::vector<ShellWord> batch_options;       ///< Words of `#SBATCH` lines.
   std::map<std::string, OpenChoice> choices;  ///< By place.
   std::vector<MissingScript> missing;
+  std::size_t effort = 0;  ///< What reading took, in about steps.
   /// Variables that hold no more than something open, by that: "$2", "$(nvidia-smi -L)".
   std::map<std::string, std::string> holders;
 };

@@ -12,6 +12,7 @@ namespace {
 
 using NodeKind = ShellNode::Kind;
 constexpr int kFilesDeep = 8;
+constexpr std::size_t kMostKept = std::size_t{1} << 20;
 
 bool is_shell(std::string_view word) {
   static constexpr std::array<std::string_view, 4> kShells = {"bash", "sh", "zsh", "dash"};
@@ -214,7 +215,16 @@ void ShellReader::take_batch_options(std::string_view text) {
 void ShellReader::run_text(const std::string& text, std::uint32_t line) {
   budget_.word(text, place(line));
   parsed_.push_back(parse_shell(text, script_.files[expansion_.file()], std::max(line, 1U)));
-  run(parsed_.back());
+  const ShellNode& node = parsed_.back();
+  const std::size_t kept = parsed_.size();
+  const std::size_t before = functions_made_;
+  run(node);
+  if (functions_made_ == before && parsed_.size() == kept) {
+    parsed_.pop_back();
+  } else {
+    kept_ += text.size();
+    if (kept_ > kMostKept) budget_.fail(place(line), "too much text defines functions");
+  }
 }
 
 /// What a command would print, where that follows from its words alone.

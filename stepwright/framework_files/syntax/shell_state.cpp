@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMostShellSteps = 100'000;
 constexpr std::size_t kMostShellWords = 100'000;
 constexpr std::size_t kMostShellBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostWork = 300'000'000;
 
 }  // namespace
 
@@ -29,6 +30,11 @@ void ShellBudget::word(std::string_view text, ShellPlace place) {
   bytes_ += text.size();
   if (++words_ > kMostShellWords) fail(place, fmt::format("more than {} words", kMostShellWords));
   if (bytes_ > kMostShellBytes) fail(place, "what variables hold grows beyond 16 MiB");
+}
+
+void ShellBudget::work(std::size_t characters, ShellPlace place) {
+  work_ += characters;
+  if (work_ > kMostWork) fail(place, "its variables take too long to work with");
 }
 
 std::vector<ShellWord> ShellValue::all() const {
@@ -70,6 +76,15 @@ void ShellVariables::unset(const std::string& name) {
   if (is_fixed(name)) return;
   values_.erase(name);
   exported_.erase(name);
+}
+
+std::size_t ShellVariables::size() const {
+  std::size_t characters = 0;
+  for (const auto& [name, value] : values_) {
+    for (const ShellWord& word : value.elements) characters += word.text.size() + 1;
+    for (const auto& [key, word] : value.keyed) characters += word.text.size() + 1;
+  }
+  return characters;
 }
 
 std::map<std::string, ShellWord> ShellVariables::exported() const {

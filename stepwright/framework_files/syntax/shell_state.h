@@ -26,12 +26,17 @@ class ShellBudget {
   void step(ShellPlace place);
   /// A word that was made.
   void word(std::string_view text, ShellPlace place);
+  /// Characters that are compared or copied.
+  void work(std::size_t characters, ShellPlace place);
+  /// What was done so far, in about steps.
+  [[nodiscard]] std::size_t effort() const { return steps_ + words_ + (bytes_ + work_) / 1000; }
 
  private:
   const std::vector<std::string>& files_;
   std::size_t steps_ = 0;
   std::size_t words_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t work_ = 0;
 };
 
 /// What a variable holds.
@@ -57,6 +62,8 @@ class ShellVariables {
   void set_text(const std::string& name, const std::string& text, ShellPlace place);
   void unset(const std::string& name);
   void mark_exported(const std::string& name) { exported_[name] = true; }
+  /// Characters of all values.
+  [[nodiscard]] std::size_t size() const;
   /// Those that programs see.
   [[nodiscard]] std::map<std::string, ShellWord> exported() const;
 
