@@ -4,14 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/syntax/python_call.h"
 #include "stepwright/framework_files/syntax/python_frame.h"
 #include "stepwright/framework_files/syntax/python_source.h"
+#include "stepwright/framework_files/syntax/python_statement.h"
 #include "stepwright/framework_files/syntax/python_value.h"
 
 namespace stepwright {
@@ -24,51 +23,6 @@ constexpr std::size_t kMostNamed = 40;
 
 using Lines = std::span<const PythonLine>;
 
-bool starts_word(std::string_view text, std::string_view word) {
-  if (!text.starts_with(word)) return false;
-  if (text.size() == word.size()) return true;
-  const char next = text[word.size()];
-  return std::isalnum(static_cast<unsigned char>(next)) == 0 && next != '_';
-}
-
-bool is_path(std::string_view text) {
-  const bool word = std::ranges::all_of(
-      text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
-  return word && !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0;
-}
-
-/// The parts of "target: type = value"; without value when it is no plain assignment.
-struct Assignment {
-  std::string_view target;
-  std::optional<std::string_view> value;
-  bool changes = false;  ///< `+=` and its like.
-};
-
-Assignment assignment_of(const PythonLine& line, const std::string& name) {
-  const PythonScope nothing;
-  PythonReader reader(line.text, line.line, name, nothing);
-  const std::string_view left = reader.pass_until("=");
-  const std::string_view rest = reader.rest();
-  if (rest.empty() || rest.starts_with("==") || left.empty()) return {line.text, std::nullopt};
-  if (std::string_view("<>!").find(left.back()) != std::string_view::npos) {
-    return {line.text, std::nullopt};
-  }
-  const bool changes = std::string_view("+-*/|&%^").find(left.back()) != std::string_view::npos;
-  const std::string_view bare = changes ? left.substr(0, left.size() - 1) : left;
-  const std::string_view target = python_trimmed(bare.substr(0, bare.find(':')));
-  return {target, python_trimmed(rest.substr(1)), changes};
-}
-
-/// Statements that give no value to anything.
-bool says_nothing(std::string_view text) {
-  static constexpr std::array<std::string_view, 10> kWords = {
-      "import", "from",     "pass", "assert",   "raise",
-      "global", "nonlocal", "del",  "continue", "break"};
-  if (text.front() == '"' || text.front() == '\'' || text.front() == '@') return true;
-  return std::ranges::any_of(kWords,
-                             [&](std::string_view word) { return starts_word(text, word); });
-}
-
 /// Follows the statements of a text.
 class Interpreter {
  public:
@@ -77,9 +31,9 @@ class Interpreter {
       : functions_(python_functions(lines)), words_(words), name_(name) {
     Lines all(lines);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (starts_word(all[i].text, "def") || starts_word(all[i].text, "class")) {
+      if (starts_python_word(all[i].text, "def") || starts_python_word(all[i].text, "class")) {
         i = end_of_block(all, i) - 1;
-      } else if (!starts_word(all[i].text, "if")) {
+      } else if (!starts_python_word(all[i].text, "if")) {
         statement(all, i, globals_);
       }
     }
@@ -250,7 +204,7 @@ class Interpreter {
         value = unnamed->items[position];
       }
       if (!star) ++position;
-      if (!word.empty() && is_path(word)) frame.set(word, value, unread_);
+      if (!word.empty() && is_python_path(word)) frame.set(word, value, unread_);
       names.push_back(word);
       if (!reader.take(',') && !reader.rest().starts_with(")")) break;
     }
@@ -259,7 +213,7 @@ class Interpreter {
   /// The value that statements of one block return, if they do.
   std::optional<Tree> run(Lines lines, PythonFrame& frame) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (starts_word(lines[i].text, "return")) {
+      if (starts_python_word(lines[i].text, "return")) {
         return evaluate(python_trimmed(lines[i].text.substr(6)), lines[i].line, frame);
       }
       if (auto result = statement(lines, i, frame)) return result;
@@ -271,17 +225,18 @@ class Interpreter {
   std::optional<Tree> statement(Lines lines, std::size_t& at, PythonFrame& frame) {
     const PythonLine& line = lines[at];
     const std::size_t end = end_of_block(lines, at);
-    if (starts_word(line.text, "if")) return choice(lines, at, frame);
+    if (starts_python_word(line.text, "if")) return choice(lines, at, frame);
     if (end > at + 1 || line.text.ends_with(':')) {
       const Lines block = lines.subspan(at + 1, end - at - 1);
       at = end - 1;
-      if (starts_word(line.text, "with") || starts_word(line.text, "try")) return run(block, frame);
-      if (!starts_word(line.text, "def") && !starts_word(line.text, "class")) {
+      if (starts_python_word(line.text, "with") || starts_python_word(line.text, "try"))
+        return run(block, frame);
+      if (!starts_python_word(line.text, "def") && !starts_python_word(line.text, "class")) {
         pass_over(line, block, frame);
       }
       return std::nullopt;
     }
-    if (!says_nothing(line.text)) assign(line, frame);
+    if (!says_nothing_in_python(line.text)) assign(line, frame);
     return std::nullopt;
   }
 
@@ -292,8 +247,8 @@ class Interpreter {
     const std::uint32_t indent = lines[at].indent;
     while (at < lines.size() && lines[at].indent == indent) {
       const std::string_view head = lines[at].text;
-      const bool first = starts_word(head, "if");
-      if (!first && !starts_word(head, "elif") && !starts_word(head, "else")) break;
+      const bool first = starts_python_word(head, "if");
+      if (!first && !starts_python_word(head, "elif") && !starts_python_word(head, "else")) break;
       const std::size_t end = end_of_block(lines, at);
       const Lines block = lines.subspan(at + 1, end - at - 1);
       if (!decided) {
@@ -306,7 +261,7 @@ class Interpreter {
         if (!head.ends_with(':')) note(head, head, lines[at].line);
       }
       at = end;
-      if (at < lines.size() && starts_word(lines[at].text, "if")) break;
+      if (at < lines.size() && starts_python_word(lines[at].text, "if")) break;
     }
     --at;
     return result;
@@ -317,7 +272,7 @@ class Interpreter {
     const std::size_t colon = text.rfind(':');
     std::string_view what = python_trimmed(text.substr(0, colon));
     if (what.empty()) return true;
-    const bool negated = starts_word(what, "not");
+    const bool negated = starts_python_word(what, "not");
     if (negated) what = python_trimmed(what.substr(3));
     const bool is_not_none = what.ends_with(" is not None");
     const bool is_none = !is_not_none && what.ends_with(" is None");
@@ -340,24 +295,24 @@ class Interpreter {
   /// Notes what a block would set that hangs on something unknown.
   void pass_over(const PythonLine& head, Lines block, const PythonFrame& frame) {
     for (const PythonLine& line : block) {
-      if (says_nothing(line.text)) continue;
-      if (starts_word(line.text, "return")) {
+      if (says_nothing_in_python(line.text)) continue;
+      if (starts_python_word(line.text, "return")) {
         note("return", fmt::format("{}  [{}]", line.text, head.text), line.line);
       }
-      const Assignment set = assignment_of(line, name_);
+      const PythonAssignment set = python_assignment(line, name_);
       if (!set.value) continue;
-      const bool outer = is_path(set.target) && frame.knows(std::string(set.target));
+      const bool outer = is_python_path(set.target) && frame.knows(std::string(set.target));
       if (outer) note(set.target, fmt::format("{}  [{}]", line.text, head.text), line.line);
     }
   }
 
   void assign(const PythonLine& line, PythonFrame& frame) {
-    const Assignment set = assignment_of(line, name_);
+    const PythonAssignment set = python_assignment(line, name_);
     if (!set.value) {
       note(line.text.substr(0, line.text.find('(')), line.text, line.line);
       return;
     }
-    if (!is_path(set.target)) {
+    if (!is_python_path(set.target)) {
       forget(set.target, line, frame);
       return;
     }
@@ -369,7 +324,7 @@ class Interpreter {
       return;
     }
     const std::string value(*set.value);
-    if (is_path(value) && frame.knows(value) && target.find('.') == std::string::npos) {
+    if (is_python_path(value) && frame.knows(value) && target.find('.') == std::string::npos) {
       frame.alias(target, value);
       return;
     }
@@ -383,7 +338,7 @@ class Interpreter {
       const std::size_t comma = std::min(targets.find(','), targets.size());
       const std::string_view one = python_trimmed(targets.substr(0, comma));
       targets.remove_prefix(std::min(comma + 1, targets.size()));
-      if (!is_path(one)) continue;
+      if (!is_python_path(one)) continue;
       Tree unknown = unread_value(line.text);
       unknown.line = line.line;
       frame.set(std::string(one), std::move(unknown), unread_);

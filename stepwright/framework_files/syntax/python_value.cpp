@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <utility>
-#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/syntax/python_arithmetic.h"
 #include "stepwright/framework_files/syntax/python_source.h"
 
 namespace stepwright {
@@ -18,62 +17,9 @@ namespace {
 
 constexpr int kDeepest = 50;
 constexpr std::size_t kMostItems = 10'000;
-constexpr std::size_t kLongestUnread = 200;
 
 bool is_word_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
-
-std::optional<std::int64_t> whole(const Tree& tree) {
-  if (tree.kind != Tree::Kind::kScalar || tree.quoted) return std::nullopt;
-  std::int64_t value = 0;
-  const char* const end = tree.text.data() + tree.text.size();
-  const auto [stop, error] = std::from_chars(tree.text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-/// The result of an operator on whole numbers; nothing where it is none.
-std::optional<Tree> calculated(char op, std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  const bool over = op == '+'   ? __builtin_add_overflow(a, b, &result)
-                    : op == '-' ? __builtin_sub_overflow(a, b, &result)
-                                : __builtin_mul_overflow(a, b, &result);
-  if (op == '/') {
-    if (a < 0 || b <= 0) return std::nullopt;
-    return Tree(a / b);
-  }
-  if (over) return std::nullopt;
-  return Tree(result);
-}
-
-/// "[a] * 3".
-std::optional<Tree> repeated(const Tree& list, std::int64_t count) {
-  const auto weight = weight_of(list);
-  if (count < 0 || !weight || *weight * static_cast<std::size_t>(count) > kMostItems) {
-    return std::nullopt;
-  }
-  Tree result = Tree::flow_sequence();
-  for (std::int64_t i = 0; i < count; ++i) {
-    result.items.insert(result.items.end(), list.items.begin(), list.items.end());
-  }
-  return result;
-}
-
-std::optional<Tree> combined(char op, const Tree& a, const Tree& b) {
-  const auto left = whole(a);
-  const auto right = whole(b);
-  if (left && right) return calculated(op, *left, *right);
-  if (a.kind == Tree::Kind::kSequence && op == '*' && right && *right <= std::int64_t{kMostItems}) {
-    return repeated(a, *right);
-  }
-  if (a.kind == Tree::Kind::kSequence && b.kind == Tree::Kind::kSequence && op == '+' &&
-      a.items.size() + b.items.size() <= kMostItems) {
-    Tree result = a;
-    result.items.insert(result.items.end(), b.items.begin(), b.items.end());
-    return result;
-  }
-  return std::nullopt;
 }
 
 /// The letters in front of a text in quotes that change nothing.
@@ -82,32 +28,6 @@ bool is_plain_prefix(std::string_view word) {
 }
 
 }  // namespace
-
-Tree unread_value(std::string_view text) {
-  Tree tree;
-  tree.text = std::string(python_trimmed(text).substr(0, kLongestUnread));
-  if (tree.text.empty()) tree.text = "...";
-  // A character is not cut in two.
-  while (find_bad_utf8(tree.text) != std::string_view::npos) tree.text.pop_back();
-  return tree;
-}
-
-std::optional<std::size_t> weight_of(const Tree& tree) {
-  constexpr int kDeepestValue = 80;
-  constexpr std::size_t kBytesOfOne = 64;
-  std::size_t weight = 0;
-  std::vector<std::pair<const Tree*, int>> open = {{&tree, 0}};
-  while (!open.empty()) {
-    const auto [one, depth] = open.back();
-    open.pop_back();
-    if (depth > kDeepestValue) return std::nullopt;
-    weight += 1 + one->text.size() / kBytesOfOne;
-    for (const Tree& item : one->items) open.emplace_back(&item, depth + 1);
-  }
-  return weight;
-}
-
-bool is_unread(const Tree& tree) { return tree.kind == Tree::Kind::kNull && !tree.text.empty(); }
 
 void PythonReader::fail(std::string_view what) const {
   fail_input(fmt::format("{}:{}: {}", name_, line_, what));
@@ -206,7 +126,7 @@ std::optional<Tree> PythonReader::sum() {
     const char op = text_[at_++];
     const auto right = product();
     const std::uint32_t line = left->line;
-    left = right ? combined(op, *left, *right) : std::nullopt;
+    left = right ? combined_python(op, *left, *right) : std::nullopt;
     if (left) left->line = line;
   }
   return left;
@@ -224,7 +144,7 @@ std::optional<Tree> PythonReader::product() {
     }
     const auto right = term();
     const std::uint32_t line = left->line;
-    left = right ? combined(op, *left, *right) : std::nullopt;
+    left = right ? combined_python(op, *left, *right) : std::nullopt;
     if (left) left->line = line;
   }
   return left;
