@@ -156,6 +156,9 @@ TEST(PythonConfig, EndsOnHostileTexts) {
     chain += fmt::format("def f{}():\n    return [f{}(), f{}()]\n", i, i - 1, i - 1);
   }
   EXPECT_THROW(config_of(chain, "f39"), Error);
+  std::string many = "def f() -> Config:\n    c = Config()\n";
+  for (int i = 0; i < 20'000; ++i) many += fmt::format("    c.a{} = {}\n", i, i);
+  EXPECT_THROW(config_of(many + "    return c\n"), Error);
   std::string path = "def f() -> Config:\n    c = Config()\n    c";
   for (int i = 0; i < 100'000; ++i) path += ".a";
   EXPECT_NO_THROW(config_of(path + " = 1\n    return c\n"));

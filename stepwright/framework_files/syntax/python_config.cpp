@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kDeepestCall = 32;
+constexpr std::size_t kMostAssignments = 10'000;  ///< That are followed.
 constexpr std::size_t kMostUnread = 1000;
 constexpr std::size_t kMostNamed = 40;
 
@@ -307,6 +308,10 @@ class Interpreter {
   }
 
   void assign(const PythonLine& line, PythonFrame& frame) {
+    if (++assignments_ > kMostAssignments) {
+      fail_input(
+          fmt::format("{}:{}: has more than {} assignments", name_, line.line, kMostAssignments));
+    }
     const PythonAssignment set = python_assignment(line, name_);
     if (!set.value) {
       note(line.text.substr(0, line.text.find('(')), line.text, line.line);
@@ -354,6 +359,7 @@ class Interpreter {
   std::vector<std::string_view> stack_;
   std::vector<PythonUnread> unread_;
   std::size_t values_ = 0;
+  std::size_t assignments_ = 0;
 };
 
 std::string listed(const std::vector<std::string_view>& names) {

@@ -38,7 +38,7 @@ struct PythonConfig {
 /// does. Assignments are followed in their order, into functions of the same text too; conditions
 /// on known values are decided. Nothing is executed. Fails with `kInput` where several functions
 /// return configurations (naming them), where `function` is none of them, on functions that call
-/// themselves, and on texts whose values grow beyond a million.
+/// themselves, beyond 10,000 assignments, and on texts whose values grow beyond a million.
 PythonConfig read_python_config(std::string_view text, const PythonWords& words,
                                 const std::string& function, const std::string& name);
 

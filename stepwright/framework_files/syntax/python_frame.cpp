@@ -9,6 +9,7 @@ namespace stepwright {
 namespace {
 
 constexpr int kMostAliases = 16;
+constexpr std::size_t kMostNames = 200;      ///< Of objects beside their first.
 constexpr std::int64_t kMostPathParts = 32;  ///< Of a path.
 
 std::string head_of(std::string_view path) { return std::string(path.substr(0, path.find('.'))); }
@@ -100,6 +101,11 @@ void PythonFrame::alias(const std::string& name, const std::string& path) {
   const std::string place = resolved(path);
   if (head_of(place) == name) return;
   release(name);
+  if (aliases_.size() >= kMostNames) {
+    aliases_.erase(name);
+    values_[name] = unread_value(path);
+    return;
+  }
   values_.erase(name);
   aliases_[name] = place;
 }
