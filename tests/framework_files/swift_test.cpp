@@ -102,6 +102,14 @@ TEST(Swift, ItsDefaultsOfMegatronAreItsOwn) {
   EXPECT_THAT(swift_leaves_out(imported, "tuner_type"), HasSubstr("adapters"));
 }
 
+TEST(Swift, ExpertsAreWholeUnlessItSaysOtherwise) {
+  const ImportedPlan imported = swift_of(
+      "NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-30B-A3B-Instruct-2507 --max_length 2048 "
+      "--tensor_model_parallel_size 2 --expert_model_parallel_size 8 --sequence_parallel true\n");
+  EXPECT_EQ(imported.planned.plan.parallel.expert, 8);
+  EXPECT_EQ(imported.planned.plan.parallel.expert_tensor, 1);
+}
+
 TEST(Swift, ReadsTrainersWordsWithItsOwnDeepSpeed) {
   const ImportedPlan imported = swift_of(kSwiftSft);
   const PlannedJob& planned = imported.planned;

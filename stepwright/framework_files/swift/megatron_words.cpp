@@ -26,6 +26,7 @@ constexpr std::pair<std::string_view, std::string_view> kSwiftDefaults[] = {
     {"micro_batch_size", "1"},
     {"global_batch_size", "16"},
     {"recompute_granularity", "selective"},
+    {"expert_tensor_parallel_size", "1"},
     {"use_distributed_optimizer", "true"},
     {"cross_entropy_loss_fusion", "true"},
     {"attention_backend", "flash"},
