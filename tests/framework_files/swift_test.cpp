@@ -81,6 +81,27 @@ TEST(Swift, ReadsMegatronsWordsWithUnderscores) {
   EXPECT_FALSE(planned.plan.overlap.gradients);
 }
 
+TEST(Swift, ArgumentsThatAPersonGivesStandInThePlaceOfTheScripts) {
+  const auto with = [](const char* text, const std::string& setting) {
+    Given given;
+    given.cluster = text == kSwiftSft ? "dgx-h100" : "dgx-h100:2";
+    given.settings = {setting};
+    const SourceFile file{"train.sh", text};
+    return import_sources("", {&file, 1}, given).planned;
+  };
+  EXPECT_EQ(with(kMegatronSft, "tensor_model_parallel_size=4").plan.parallel.tensor, 4);
+  EXPECT_EQ(with(kSwiftSft, "--max_length=4096").job.length, 4096);
+  EXPECT_THROW(with(kSwiftSft, "max_length"), Error);
+  EXPECT_THROW(with(kSwiftSft, "=4096"), Error);
+}
+
+TEST(Swift, ListsVariablesOfLibraries) {
+  const ImportedPlan imported =
+      swift_of("export NCCL_ALGO=Ring,Tree\n" + std::string(kSwiftSft), "dgx-h100");
+  EXPECT_NE(std::ranges::find(imported.report.not_read, "NCCL_ALGO", &UnreadSetting::name),
+            imported.report.not_read.end());
+}
+
 TEST(Swift, SaysWhereEachOfThemWasRead) {
   const ImportedPlan imported = swift_of(kMegatronSft, "dgx-h100:2");
   const auto tensor =

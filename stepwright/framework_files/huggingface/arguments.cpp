@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
+#include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/model/catalog.h"
@@ -77,7 +78,8 @@ void read_launch_words(const StartedCommand& command, const HubFiles& files, Dra
 /// A script that starts a program on transformers' Trainer.
 void read_trainer_script(const HubFiles& files, const Given& given, Draft& draft) {
   const auto has_argument = [](const std::string& setting) {
-    return setting.find('=') != std::string::npos;
+    const std::size_t equals = setting.find('=');
+    return equals != std::string::npos && setting.find_first_not_of('-') < equals;
   };
   const StartedProgram program{
       .framework = "transformers' Trainer",
@@ -91,10 +93,11 @@ void read_trainer_script(const HubFiles& files, const Given& given, Draft& draft
   draft.source = command.file;
   read_launcher(command, draft);
   read_launch_words(command, files, draft);
-  Tree fields = command_fields(command.words);
+  Tree fields = command_fields(command.all_words());
   add_sft_defaults(command, fields);
   const Document document = Document::from(std::move(fields), command.file);
   read_training_arguments(Fields(document.root()), files, given, draft, kArgumentSettings);
+  read_environment(command, draft);
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ bool is_argument_number(std::string_view name) {
 bool mentions(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
-    const bool front = at > 0 && is_shell_name_char(text[at - 1]);
+    const bool argument = text.substr(0, at).ends_with("--");
+    const bool front = argument || (at > 0 && is_shell_name_char(text[at - 1]));
     const std::size_t end = at + name.size();
     if (!front && (end >= text.size() || !is_shell_name_char(text[end]))) return true;
   }
@@ -39,7 +40,8 @@ bool mentions(std::string_view text, std::string_view name) {
 
 std::map<std::string, std::string> variables_given(std::span<const SourceFile> files,
                                                    const Given& given,
-                                                   const StartedProgram& program) {
+                                                   const StartedProgram& program,
+                                                   std::vector<std::string>& arguments) {
   std::map<std::string, std::string> variables;
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
@@ -49,7 +51,9 @@ std::map<std::string, std::string> variables_given(std::span<const SourceFile> f
     const bool variable = is_argument_number(name) || (is_shell_name(name) && known);
     if (variable && equals != std::string::npos) {
       variables[name] = setting.substr(equals + 1);
-    } else if (!program.has_argument(setting)) {
+    } else if (program.has_argument(setting)) {
+      arguments.push_back(setting);
+    } else {
       fail_input(
           fmt::format("--set: '{}' is no NAME=VALUE of a variable that {} has, nor of an "
                       "argument of {}",
@@ -78,7 +82,7 @@ class Scripts {
   Scripts(std::span<const SourceFile> files, const Given& given, const StartedProgram& program)
       : program_(program) {
     for (const SourceFile& file : files) sources_.push_back({file.name, file.text});
-    given_.variables = variables_given(files, given, program);
+    given_.variables = variables_given(files, given, program, arguments_);
   }
 
   ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
@@ -90,6 +94,8 @@ class Scripts {
     for (ShellCommand& command : script.commands) take_out_open_arguments(command);
     return script;
   }
+
+  [[nodiscard]] const std::vector<std::string>& arguments_given() const { return arguments_; }
 
   /// Whether one more way may be tried.
   [[nodiscard]] bool tries() { return ++tries_ <= kMostTries && effort_ <= kMostEffort; }
@@ -132,6 +138,7 @@ class Scripts {
   const StartedProgram& program_;
   std::vector<ShellSource> sources_;
   ShellGiven given_;
+  std::vector<std::string> arguments_;
   std::size_t tries_ = 0;
   std::size_t effort_ = 0;
 };
@@ -345,7 +352,20 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
     draft.report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
-  return parted(script, taken, draft.report);
+  StartedCommand command = parted(script, taken, draft.report);
+  command.arguments_given = scripts.arguments_given();
+  return command;
+}
+
+std::vector<ShellWord> StartedCommand::all_words() const {
+  std::vector<ShellWord> all = words;
+  for (const std::string& setting : arguments_given) {
+    const std::size_t equals = setting.find('=');
+    const std::size_t first = setting.find_first_not_of('-');
+    all.push_back({.text = "--" + setting.substr(first, equals - first)});
+    all.push_back({.text = setting.substr(equals + 1)});
+  }
+  return all;
 }
 
 void fail_for_open_value(const Error& error, const StartedCommand& command,

@@ -33,6 +33,10 @@ struct StartedCommand {
   std::vector<ShellWord> words;
   std::vector<ShellWord> batch_options;
   std::map<std::string, ShellWord> environment;
+  std::vector<std::string> arguments_given;  ///< `Given::settings` that name arguments.
+
+  /// The words, and behind them the arguments that a person gives.
+  [[nodiscard]] std::vector<ShellWord> all_words() const;
 };
 
 /// Reads shell scripts, of which the first is the one that is started and the others those that it

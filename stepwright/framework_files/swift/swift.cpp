@@ -11,6 +11,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
+#include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/swift/megatron_words.h"
@@ -86,7 +87,8 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
     return read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
   const auto has_argument = [](const std::string& setting) {
-    return setting.find('=') != std::string::npos;
+    const std::size_t equals = setting.find('=');
+    return equals != std::string::npos && setting.find_first_not_of('-') < equals;
   };
   const StartedProgram program{
       .framework = "ms-swift",
@@ -99,10 +101,12 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   const StartedCommand command = started_command({&file, 1}, given, program, draft);
   read_processes(command, draft);
   if (starts_megatron(command.words) || starts_megatron(command.launchers)) {
-    return read_swift_megatron(command.words, file.name, given, draft);
+    read_swift_megatron(command.all_words(), file.name, given, draft);
+  } else {
+    const Document document = Document::from(command_fields(command.all_words()), file.name);
+    read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
-  const Document document = Document::from(command_fields(command.words), file.name);
-  read_swift_trainer(Fields(document.root()), sorted, given, draft);
+  read_environment(command, draft);
 }
 
 bool is_swift(const SourceFile& file) {
