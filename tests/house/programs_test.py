@@ -137,7 +137,8 @@ def distributions(goal: str) -> dict[str, importlib.metadata.Distribution]:
         name = left.pop().lower().replace("_", "-")
         if name in here and name not in found:
             found[name] = here[name]
-            left |= {re.match(r"[\w.-]+", need)[0] for need in here[name].requires or ()}
+            needs = [need for need in here[name].requires or () if "extra ==" not in need]
+            left |= {re.match(r"[\w.-]+", need)[0] for need in needs}
     return found
 
 
