@@ -759,7 +759,7 @@ class Validation(Answer):
 
     table: ClassVar[str] = "results"
     kind: str
-    """What the table holds: training_runs, memory, operators, collectives or messages."""
+    """What the table holds: training_runs, memory, operators, collectives, messages or launches."""
     rows: int
     used: int
     """Rows that were predicted."""
@@ -1226,6 +1226,10 @@ class CheckStage(Part):
     """Bytes."""
     kinds: dict[str, int]
     """What fills it; sums to the peak, in bytes."""
+    allocated_after_step_bytes: int
+    """What PyTorch's allocator counts between two steps, in bytes."""
+    allocated_peak_bytes: int
+    """What it counts at most, without context and communicators, in bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
