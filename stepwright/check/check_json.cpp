@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/framework_files/import_json.h"
+#include "stepwright/memory/allocated.h"
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/files.h"
 
@@ -13,7 +14,8 @@ using Json = nlohmann::ordered_json;
 
 void add_prediction(Json& json, const JobCheck& check) {
   const Prediction& prediction = *check.prediction;
-  const Json memory = memory_json(prediction.memory);
+  const Json memory =
+      memory_json(prediction.memory, allocated_memory(prediction.planned.job, prediction.program));
   json["fits"] = check.fits();
   json["p_fits"] = prediction.memory.p_fits;
   json["fullest"] = {{"stage", check.fullest.stage}, {"rank", check.fullest.first_rank}};
