@@ -10,6 +10,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/explore/choices.h"
+#include "stepwright/memory/allocated.h"
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/codes.h"
 #include "stepwright/plan/files.h"
@@ -91,7 +92,8 @@ Json predicted(const Json& question) {
   if (settled.plan != planned.plan) answer["settled"] = plan_json(settled);
   const Prediction prediction = predict(settled);
   answer["prediction"] = prediction_json(prediction);
-  answer["memory"] = memory_json(prediction.memory);
+  answer["memory"] =
+      memory_json(prediction.memory, allocated_memory(prediction.planned.job, prediction.program));
   return answer;
 }
 
