@@ -164,6 +164,34 @@ TEST(HuggingFaceArguments, AccelerateStartsThem) {
   EXPECT_EQ(planned.plan.micro_batch, 2);
 }
 
+TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
+  const auto launched = [](const std::string& words, std::vector<SourceFile> others = {}) {
+    others.push_back(kModel);
+    others.push_back({"run.sh", "accelerate launch " + words +
+                                    " train.py --per_device_train_batch_size 2 "
+                                    "--gradient_accumulation_steps 4\n"});
+    return read(others);
+  };
+  const PlannedJob shared = launched(
+      "--use_fsdp --fsdp_sharding_strategy=SHARD_GRAD_OP --fsdp_activation_checkpointing true "
+      "--mixed_precision bf16 --num_processes 16 --num_machines 2");
+  EXPECT_EQ(sharding_word(shared.plan.sharding), "NGG");
+  EXPECT_EQ(shared.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(shared.job.precision, DType::kBf16);
+  const PlannedJob zero = launched("--use_deepspeed --zero_stage 3 --mixed_precision fp16");
+  EXPECT_EQ(sharding_word(zero.plan.sharding), "GGG");
+  EXPECT_EQ(zero.job.precision, DType::kFp16);
+  EXPECT_EQ(launched("--multi_gpu").job.precision, DType::kFp32);
+  EXPECT_THROW(launched("--use_deepspeed --deepspeed_config_file ds.json"), Error);
+  EXPECT_THROW(launched("--config_file fsdp.yaml"), Error);
+  const SourceFile file{"fsdp.yaml",
+                        "distributed_type: FSDP\nmixed_precision: bf16\n"
+                        "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n"};
+  const PlannedJob over = launched("--config_file fsdp.yaml --mixed_precision fp16", {file});
+  EXPECT_EQ(sharding_word(over.plan.sharding), "GGG");
+  EXPECT_EQ(over.job.precision, DType::kFp16);
+}
+
 TEST(HuggingFaceArguments, RefusesTwoOfAKindAndContradictions) {
   EXPECT_THROW(read({kModel, kModel}), Error);
   SourceFile both = kArguments;

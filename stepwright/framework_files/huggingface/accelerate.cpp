@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
@@ -137,8 +138,8 @@ bool names_deepspeed(const Fields& root) {
 void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
                                                              "MULTI_GPU", "NO"};
-  draft.nodes = root.size("num_machines");
-  draft.ranks = root.size("num_processes");
+  if (const auto nodes = root.size("num_machines")) draft.nodes = nodes;
+  if (const auto ranks = root.size("num_processes")) draft.ranks = ranks;
   const std::string type = root.word("distributed_type", "NO");
   if (std::ranges::find(kTypes, type) == kTypes.end()) {
     root.find("distributed_type")
@@ -189,8 +190,10 @@ Document deepspeed_of_section(const Fields& root, const std::string& name) {
 }  // namespace
 
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft) {
-  const SourceFile& file = *files.accelerate;
-  const Document document = Document::parse(file.text, file.name);
+  const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
+  Document said = files.accelerate != nullptr ? Document::parse(file.text, file.name)
+                                              : Document::from(Tree::mapping(), file.name);
+  const Document document = with_settings(std::move(said), {.settings = files.launch});
   const Fields root(document.root());
   read_launch(root, trainer, draft);
   if (root.has("megatron_lm_config")) {

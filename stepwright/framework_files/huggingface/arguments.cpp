@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/arguments_settings.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/launch_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/launchers/environment.h"
@@ -61,22 +62,8 @@ void add_sft_defaults(const StartedCommand& command, Tree& fields) {
   if (fields.find("bf16") == nullptr && fields.find("fp16") == nullptr) fields.set("bf16", true);
 }
 
-/// What `accelerate launch` is told on its command line.
-void read_launch_words(const StartedCommand& command, const HubFiles& files, Draft& draft) {
-  const Document document = Document::from(command_fields(command.launchers), command.file);
-  const Fields fields(document.root());
-  if (const auto path = fields.find("config_file"); path && files.accelerate == nullptr) {
-    path->fail("names a configuration of Accelerate: give its file, too");
-  }
-  for (const std::string_view key : {"use_fsdp", "use_deepspeed", "use_megatron_lm"}) {
-    if (const auto word = fields.find(key)) {
-      draft.leave_out(*word, "how Accelerate shares states: a configuration of its own says it");
-    }
-  }
-}
-
 /// A script that starts a program on transformers' Trainer.
-void read_trainer_script(const HubFiles& files, const Given& given, Draft& draft) {
+void read_trainer_script(HubFiles& files, const Given& given, Draft& draft) {
   const auto has_argument = [](const std::string& setting) {
     const std::size_t equals = setting.find('=');
     return equals != std::string::npos && setting.find_first_not_of('-') < equals;
@@ -92,7 +79,7 @@ void read_trainer_script(const HubFiles& files, const Given& given, Draft& draft
   const StartedCommand command = started_command({files.program, 1}, given, program, draft);
   draft.source = command.file;
   read_launcher(command, draft);
-  read_launch_words(command, files, draft);
+  take_launch_words(command, files);
   Tree fields = command_fields(command.all_words());
   add_sft_defaults(command, fields);
   const Document document = Document::from(std::move(fields), command.file);
@@ -103,7 +90,7 @@ void read_trainer_script(const HubFiles& files, const Given& given, Draft& draft
 }  // namespace
 
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const HubFiles sorted = sorted_hub_files(files);
+  HubFiles sorted = sorted_hub_files(files);
   if (sorted.model) draft.model = read_config(*sorted.model);
   if (sorted.program == nullptr) {
     if (sorted.accelerate != nullptr) fail_input(sorted.name + ": give TrainingArguments, too");

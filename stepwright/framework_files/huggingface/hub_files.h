@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "stepwright/framework_files/draft.h"
 
@@ -14,6 +16,7 @@ struct HubFiles {
   const SourceFile* accelerate = nullptr;  ///< A configuration of Accelerate.
   const SourceFile* deepspeed = nullptr;   ///< A configuration of DeepSpeed.
   std::optional<Document> model;           ///< The config.json of its model.
+  std::vector<std::string> launch;         ///< NAME=VALUE of its command line, over `accelerate`.
   std::string name;                        ///< Of the first, for messages.
 };
 

@@ -98,7 +98,9 @@ void settle_program(const Fields& fields, const HubFiles& files, Trainer& traine
                     const std::vector<LeftOut>& left_out, const Given& given, Draft& draft,
                     std::span<const KnownSetting> known) {
   const std::string& name = files.program->name;
-  if (files.accelerate != nullptr) read_accelerate_launch(files, trainer, draft);
+  if (files.accelerate != nullptr || !files.launch.empty()) {
+    read_accelerate_launch(files, trainer, draft);
+  }
   settle_trainer(trainer, given, draft, name);
   list_settings(fields, name, known, draft.report);
   list_left_out(left_out, name, draft.report);

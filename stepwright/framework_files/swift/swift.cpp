@@ -11,6 +11,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
+#include "stepwright/framework_files/huggingface/launch_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -77,7 +78,7 @@ bool is_swift_script(const SourceFile& file) {
 }  // namespace
 
 void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const HubFiles sorted = sorted_hub_files(files);
+  HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": starts no ms-swift");
   if (sorted.model) draft.model = read_config(*sorted.model);
   const SourceFile& file = *sorted.program;
@@ -103,6 +104,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   if (starts_megatron(command.words) || starts_megatron(command.launchers)) {
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
+    take_launch_words(command, sorted);
     const Document document = Document::from(command_fields(command.all_words()), file.name);
     read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
