@@ -49,6 +49,49 @@ TEST(Primus, ReadsWordsOfMegatron) {
   EXPECT_THAT(read.report.not_read, lists("lr", Matters::kNo));
 }
 
+// The form of AMD-AGI/Primus examples/maxtext/configs/MI300X/llama3_70B-fp8-pretrain.yaml.
+TEST(Primus, ReadsWordsOfMaxText) {
+  const ImportedPlan read = import_text("", "exp.yaml", R"(modules:
+  pre_trainer:
+    framework: maxtext
+    config: pre_trainer.yaml
+    model: llama3_70B.yaml
+    overrides:
+      dcn_data_parallelism: -1
+      dcn_fsdp_parallelism: 1
+      ici_fsdp_parallelism: 8
+      ici_data_parallelism: 1
+      remat_policy: full
+      max_target_length: 8192
+      per_device_batch_size: 7
+      quantization: fp8
+)");
+  EXPECT_EQ(read.target, "primus");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.model_name, "llama-3-70b");
+  EXPECT_EQ(job.framework.name, "maxtext");
+  EXPECT_EQ(job.sequences, 7 * 16);
+  EXPECT_EQ(job.length, 8192);
+  EXPECT_EQ(job.precision, DType::kFp8);
+  EXPECT_EQ(plan.sharding.group, 8);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+}
+
+TEST(Primus, WhatItDoesNotTrainWithMegatronOrTorchtitanIsRefused) {
+  const std::string text = kPrimus;
+  for (const auto& [word, other] : {std::pair("framework: megatron", "framework: maxdiffusion"),
+                                    std::pair("pre_trainer:", "post_trainer:")}) {
+    std::string changed = text;
+    changed.replace(changed.find(word), std::string(word).size(), other);
+    try {
+      import_text("", "exp.yaml", changed);
+      ADD_FAILURE() << other;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUnsupported) << error.what();
+    }
+  }
+}
+
 TEST(Primus, OverridesOfSizesCount) {
   const std::string text = std::string(kPrimus) + "      num_layers: 40\n      hidden_size: 4096\n";
   EXPECT_THROW(import_text("", "exp.yaml", text), Error);
@@ -195,6 +238,12 @@ TEST(NemoRl, ReadsThePolicyUnderDtensor) {
   EXPECT_THAT(read.report.not_read, lists("policy.sequence_packing.enabled", Matters::kYes));
 }
 
+TEST(NemoRl, PairsOfPreferencesAreSaid) {
+  const ImportedPlan read =
+      import_text("", "dpo.yaml", std::string(kNemoRlParent) + "dpo: {max_num_steps: 150}\n");
+  EXPECT_THAT(read.report.not_read, lists("dpo", Matters::kYes));
+}
+
 TEST(NemoRl, LaysAFileOverItsParent) {
   const SourceFile files[] = {{"conf/child.yaml", kNemoRlChild}, {"parent.yaml", kNemoRlParent}};
   const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100"});
@@ -277,6 +326,32 @@ TEST(GptNeox, ReadsDashesAndCommentsAndDeepSpeed) {
   EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read, lists("partition_activations", Matters::kYes));
+}
+
+TEST(GptNeox, ExpertsAreNoDenseModelAndKernelsAreAskedFor) {
+  const std::string text =
+      "pipe_parallel_size: 1\nnum_layers: 12\nhidden_size: 768\nnum_attention_heads: 12\n"
+      "seq_length: 2048\nnorm: rmsnorm\npos_emb: rotary\ntrain_micro_batch_size_per_gpu: 4\n";
+  const auto kernels = [&](const std::string& more) {
+    return import_text("", "neox.yml", text + more).planned.job.kernels;
+  };
+  EXPECT_FALSE(kernels("").fused_softmax);
+  EXPECT_FALSE(kernels("").fused_activation);
+  EXPECT_FALSE(kernels("").fused_norm);
+  EXPECT_TRUE(kernels("scaled_upper_triang_masked_softmax_fusion: true\n").fused_softmax);
+  EXPECT_TRUE(kernels("bias_gelu_fusion: true\n").fused_activation);
+  EXPECT_TRUE(kernels("rmsnorm_fusion: true\n").fused_norm);
+  EXPECT_NO_THROW(kernels("num_experts: 1\n"));
+  EXPECT_THROW(kernels("num_experts: 4\n"), Error);
+}
+
+TEST(Verl, FineTuningIsRefused) {
+  EXPECT_THROW(
+      import_text("", "run.sh",
+                  "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer "
+                  "data.train_batch_size=128 data.micro_batch_size_per_gpu=16 "
+                  "data.max_length=4096 model.partial_pretrain=Qwen/Qwen3-8B\n"),
+      Error);
 }
 
 TEST(OtherPrograms, EndOnReferencesThatGoInCircles) {

@@ -67,12 +67,22 @@ void read_neox_mlp(const Fields& fields, Architecture& model) {
   model.mlp_bias = fields.flag("use_bias_in_mlp", !model.gated);
 }
 
+/// Whether layers have experts, under the name of 2023 or that of 2024.
+bool has_experts(const Fields& fields) {
+  for (const std::string_view key : {"moe_num_experts", "num_experts"}) {
+    const auto value = fields.node().find(key);
+    if (value && !value->is_null() && value->integer(0, kMostOfField) > 1) return true;
+  }
+  return false;
+}
+
 void read_neox_sizes(const Fields& fields, Draft& draft) {
   const auto layers = fields.find("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
   const auto vocabulary = vocabulary_of(fields, draft.plan.parallel.tensor);
-  if (!layers || !hidden || !heads || !vocabulary || fields.node().find("moe_num_experts")) return;
+  const bool experts = has_experts(fields);
+  if (!layers || !hidden || !heads || !vocabulary || experts) return;
   Architecture model;
   model.name = "imported";
   model.layers = layers->integer(1, kLargestLayers);
@@ -144,6 +154,19 @@ void read_neox_precision(const Fields& fields, Draft& draft) {
   draft.plan.accumulate = wide ? DType::kFp32 : draft.precision;
 }
 
+/// Fused kernels, which are off unless a file asks for them; EleutherAI/gpt-neox
+/// megatron/neox_arguments/neox_args.py: NeoXArgsModel. A norm of torch over layers is fused
+/// anyway.
+void read_neox_kernels(const Fields& fields, Draft& draft) {
+  const bool softmax = fields.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
+                       fields.flag("scaled_masked_softmax_fusion", false);
+  draft.kernels.emplace_back(&Kernels::fused_softmax, softmax);
+  draft.kernels.emplace_back(&Kernels::fused_activation, fields.flag("bias_gelu_fusion", false));
+  if (fields.word("norm", "layernorm") == "rmsnorm") {
+    draft.kernels.emplace_back(&Kernels::fused_norm, fields.flag("rmsnorm_fusion", false));
+  }
+}
+
 void read_neox_batch(const Fields& fields, Draft& draft) {
   draft.length = fields.size("seq_length");
   draft.sequences = fields.size("train_batch_size");
@@ -177,6 +200,7 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
   }
   read_neox_precision(fields, draft);
   read_neox_batch(fields, draft);
+  read_neox_kernels(fields, draft);
   static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdam, "Adam"},
                                                 {Optimizer::kAdam, "adam"},
                                                 {Optimizer::kAdamW, "AdamW"},

@@ -15,6 +15,9 @@ std::string write_maxtext(const PlannedJob& planned, const std::vector<std::stri
 /// Reads such a configuration.
 void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
+/// Reads one whose words stand in a mapping, over the model that the draft has.
+void read_maxtext_config(const Document& document, const Given& given, Draft& draft);
+
 /// Whether a file is a configuration of MaxText.
 bool is_maxtext(const SourceFile& file);
 

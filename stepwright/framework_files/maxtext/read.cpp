@@ -50,7 +50,7 @@ std::optional<Architecture> read_model_sizes(const Fields& fields) {
 void read_maxtext_model(const Fields& fields, const Given& given, Draft& draft) {
   const std::string name = fields.word("model_name", "default");
   if (name == "default" || name.empty()) {
-    draft.model = read_model_sizes(fields);
+    if (!draft.model) draft.model = read_model_sizes(fields);
     return;
   }
   if (given.known_model) return;
@@ -295,7 +295,10 @@ void pass_defaults(const Fields& fields) {
 }  // namespace
 
 void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const Document document = read_maxtext_form(files, given, draft);
+  read_maxtext_config(read_maxtext_form(files, given, draft), given, draft);
+}
+
+void read_maxtext_config(const Document& document, const Given& given, Draft& draft) {
   const std::string& name = document.name();
   const Fields fields(document.root());
   read_maxtext_model(fields, given, draft);
@@ -321,6 +324,8 @@ void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& 
 }
 
 bool is_maxtext(const SourceFile& file) {
+  // Primus has the same words below its own.
+  if (holds(file, "overrides:")) return false;
   return holds(file, "base_emb_dim") || holds(file, "ici_fsdp_parallelism") ||
          holds(file, "per_device_batch_size") || starts_maxtext(file);
 }

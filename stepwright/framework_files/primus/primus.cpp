@@ -7,6 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/primus/settings.h"
 #include "stepwright/framework_files/syntax/references.h"
@@ -74,7 +75,16 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
     root.node().fail_unsupported("has no modules.pre_trainer: only pre-training is read");
   }
   const std::string framework = trainer.word("framework", "megatron");
+  if (framework != "megatron" && framework != "torchtitan" && framework != "maxtext") {
+    trainer.find("framework")
+        ->fail_unsupported("is read where it is megatron, torchtitan or maxtext");
+  }
   name_primus_model(trainer, given, draft);
+  if (framework == "maxtext") {
+    draft.framework.name = "maxtext";
+    const Tree overrides = placed_tree(trainer.section("overrides").node());
+    return read_maxtext_config(Document::from(overrides, file.name), given, draft);
+  }
   if (framework == "torchtitan") {
     draft.framework.name = "torchtitan";
     Tree overrides = placed_tree(trainer.section("overrides").node());
@@ -88,9 +98,6 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
     read_titan_config({Document::from(overrides, file.name), true, {}}, given, draft);
     return;
   }
-  if (framework != "megatron") {
-    trainer.find("framework")->fail_unsupported("is read where it is megatron or torchtitan");
-  }
   Tree fields = megatron_tree(document.root(), kPrimusPlaces);
   read_flags_of_yaml(fields);
   const MegatronText text{.said = fields, .usual = primus_defaults(), .program = "Primus"};
@@ -98,7 +105,7 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
 }
 
 bool is_primus(const SourceFile& file) {
-  return holds(file, "pre_trainer:") && holds(file, "overrides:");
+  return (holds(file, "pre_trainer:") || holds(file, "post_trainer:")) && holds(file, "overrides:");
 }
 
 }  // namespace stepwright

@@ -139,6 +139,10 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
                          : with_settings(Document::parse(file.text, file.name), given);
   const Document document = with_references(said, draft.notes);
   const Fields root(document.root());
+  if (!root.node().find("actor_rollout_ref")) {
+    fail_unsupported(fmt::format(
+        "{}: has no actor_rollout_ref: verl's trainers of fine-tuning are not read", file.name));
+  }
   const Fields actor = root.section("actor_rollout_ref").section("actor");
   draft.nodes = root.section("trainer").size("nnodes");
   draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");

@@ -50,6 +50,7 @@ inline constexpr KnownSetting kTitanSettings[] = {
      "optimizer steps inside the backward, which free gradients"},
     {"fault_tolerance.enable", "", Matters::kYes, "messages between replica groups"},
     {"loss", "", Matters::kYes, "the loss in chunks, which needs less memory for logits"},
+    {"optimizer.state_dtype", "", Matters::kYes, "moments narrower than fp32", "float32"},
     {"compile.enable", "", Matters::kYes, "what torch.compile fuses"},
     {"training.compile", "", Matters::kYes, "what torch.compile fuses"},
     {"parallelism.enable_compiled_autograd", "", Matters::kYes, "what torch.compile fuses"},
