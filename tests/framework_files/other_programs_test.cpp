@@ -188,6 +188,13 @@ trainer: {nnodes: 2, n_gpus_per_node: 8}
               lists("actor_rollout_ref.actor.use_dynamic_bsz", Matters::kYes));
 }
 
+TEST(Verl, ALauncherMayHaveOptionsThatAreOpen) {
+  std::string script = kVerlScript;
+  const std::string_view python = "python3 -m";
+  script.replace(script.find(python), python.size(), "torchrun --nnodes $NODES --rdzv-id $ID -m");
+  EXPECT_EQ(import_text("", "run.sh", script, {.cluster = "dgx-h100"}).planned.plan.micro_batch, 4);
+}
+
 TEST(Verl, RefusesWhatStartsNothing) {
   EXPECT_THROW(import_text("verl", "run.sh", "echo verl.trainer=1\n"), Error);
   std::string second = kVerlScript;

@@ -20,9 +20,10 @@ struct StartedProgram {
   std::function<bool(std::span<const ShellWord>)> starts;  ///< Whether a command starts one.
   /// Whether `NAME=VALUE` of `Given::settings` names an argument of it, and no variable.
   std::function<bool(const std::string&)> has_argument;
-  std::function<bool(std::string_view)> takes_values;  ///< Whether values follow an argument.
+  /// Whether values follow an argument.
+  std::function<bool(std::string_view)> takes_values = [](std::string_view) { return true; };
   /// Whether an argument can change time, memory or messages of a step.
-  std::function<bool(std::string_view)> matters;
+  std::function<bool(std::string_view)> matters = [](std::string_view) { return true; };
 };
 
 /// The command that starts a job, and what it sees.
