@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/read_back.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -17,6 +19,21 @@
 
 namespace stepwright {
 namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{1} << 20;
+constexpr std::size_t kLargestLog = std::size_t{64} << 20;
+
+/// The first characters of a stream, at most so many.
+std::string start_of(std::ifstream& in, std::size_t most) {
+  std::string text;
+  while (in && text.size() < most) {
+    const std::size_t had = text.size();
+    text.resize(std::min(most, had + kLargestFile));
+    in.read(text.data() + had, static_cast<std::streamsize>(text.size() - had));
+    text.resize(had + static_cast<std::size_t>(in.gcount()));
+  }
+  return text;
+}
 
 const LaunchTarget& target_of(std::string_view word) {
   const auto targets = launch_targets();
@@ -207,7 +224,6 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> s
 }
 
 std::string read_text_file(const std::filesystem::path& path) {
-  constexpr std::uintmax_t kLargest = std::uintmax_t{1} << 20;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     fail_input(fmt::format("{}: there is no such file", path.string()));
@@ -216,17 +232,17 @@ std::string read_text_file(const std::filesystem::path& path) {
     fail_input(fmt::format("{}: is a directory, a file is needed", path.string()));
   }
   std::ifstream in(path, std::ios::binary);
-  std::string text(kLargest + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (!in.eof() || text.empty()) {
-    fail_input(fmt::format("{}: {}", path.string(),
-                           text.empty() ? "is empty or cannot be read" : "is larger than 1 MiB"));
+  SourceFile file{path.string(), start_of(in, kLargestLog + 1)};
+  if (file.text.empty()) fail_input(fmt::format("{}: is empty or cannot be read", file.name));
+  if (file.text.size() > kLargestLog)
+    fail_input(fmt::format("{}: is larger than 64 MiB", file.name));
+  if (file.text.size() > kLargestFile && !states_arguments(file)) {
+    fail_input(fmt::format("{}: is larger than 1 MiB, and no log of Megatron-LM", file.name));
   }
-  if (const std::size_t at = find_bad_utf8(text); at != std::string_view::npos) {
-    fail_input(fmt::format("{}: is no UTF-8 text (byte {})", path.string(), at));
+  if (const std::size_t at = find_bad_utf8(file.text); at != std::string_view::npos) {
+    fail_input(fmt::format("{}: is no UTF-8 text (byte {})", file.name, at));
   }
-  return text;
+  return std::move(file.text);
 }
 
 }  // namespace stepwright

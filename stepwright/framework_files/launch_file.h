@@ -52,7 +52,8 @@ ImportedPlan import_plan(std::string_view target, std::span<const std::filesyste
 ImportedPlan import_sources(std::string_view target, std::span<const SourceFile> files,
                             const Given& given, bool as_it_is = false);
 
-/// Reads a text file of at most 1 MiB. Fails with `kInput` when it is missing, larger or no UTF-8.
+/// Reads a text file of at most 1 MiB, or a log of at most 64 MiB that states the arguments of a
+/// run (megatron/stated.h). Fails with `kInput` when it is missing, larger or no UTF-8.
 std::string read_text_file(const std::filesystem::path& path);
 
 }  // namespace stepwright
