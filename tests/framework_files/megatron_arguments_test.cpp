@@ -167,9 +167,30 @@ TEST(MegatronArguments, TheVocabularyFollowsFromTheTokenizer) {
                    "meta-llama/Meta-Llama-3.1-8B"),
             128'256);
   EXPECT_EQ(tokens("--tokenizer-type NullTokenizer --vocab-size 31999"), 32'000);
+  // Only releases that count the end of a document have the argument for its number.
+  EXPECT_EQ(tokens("--tokenizer-type NullTokenizer --vocab-size 32000 "
+                   "--null-tokenizer-eod-id 31999"),
+            32'000);
   EXPECT_THAT(
       refusal_of(small_command("--tokenizer-type HuggingFaceTokenizer --tokenizer-model ours")),
       HasSubstr("the vocabulary"));
+}
+
+TEST(MegatronArguments, ALatentAttentionHasTheRanksOfTheCommandLine) {
+  const ImportedPlan plan = imported_script(small_command("--multi-latent-attention"));
+  const LatentAttention latent = plan.planned.job.model.latent.value();
+  EXPECT_EQ(latent.query_rank, 0);
+  EXPECT_EQ(latent.kv_rank, 32);
+  EXPECT_EQ(latent.nope_head_dim, 128);
+  EXPECT_EQ(latent.rope_head_dim, 64);
+}
+
+TEST(MegatronArguments, ABiasOfPositionsIsLeftOut) {
+  const ImportedPlan plan =
+      imported_script(small_command("--position-embedding-type alibi --pad-vocab-size-to 51200"));
+  EXPECT_EQ(plan.planned.job.model.position, Position::kNone);
+  EXPECT_EQ(plan.planned.job.model.vocabulary, 51'200);
+  EXPECT_THAT(plan.report.not_read, unread("--position-embedding-type", Matters::kYes));
 }
 
 TEST(MegatronArguments, GroupsOfQueriesNeedTheirSwitch) {

@@ -1,10 +1,16 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/megatron/stated.h"
+#include "stepwright/schedule/placement.h"
+#include "tests/framework_files/imported.h"
 
 namespace stepwright {
 namespace {
@@ -150,6 +156,60 @@ TEST(StatedArguments, ABlockWithoutThemIsRefused) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("no lines 'name ..... value'"));
   }
+}
+
+/// A model_config.yaml with variables in the place of degrees.
+constexpr const char* kOpenConfig = R"(MODEL_ARGS:
+  --num-layers: 14
+  --hidden-size: 512
+  --num-attention-heads: 8
+  --seq-length: 1024
+  --micro-batch-size: 1
+  --global-batch-size: 32
+  --tensor-model-parallel-size: ${TP}
+  --pipeline-model-parallel-size: 2
+  --num-layers-per-virtual-pipeline-stage: 4
+  --account-for-embedding-in-pipeline-split: true
+  --account-for-loss-in-pipeline-split: true
+  --sequence-parallel: ${SP}
+  --position-embedding-type: rope
+  --rotary-seq-len-interpolation-factor: 1
+  --tokenizer-model: ${DATA}/tokenizer.model
+  --bf16: true
+)";
+
+TEST(StatedArguments, TakeTheVariablesThatAPersonGives) {
+  Given given{.settings = {"TP=4", "SP=false"}};
+  const ImportedPlan plan = import_text("megatron", "model_config.yaml", kOpenConfig, given);
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
+  EXPECT_FALSE(plan.planned.plan.sequence_parallel);
+  EXPECT_FALSE(plan.planned.job.model.rotary_scaling.has_value());
+  // Embedding and loss count as layers of the sixteen that four chunks share.
+  EXPECT_EQ(plan.planned.plan.schedule.chunks, 2);
+  EXPECT_EQ(chunk_layers(plan.planned.job, plan.planned.plan),
+            (std::vector<std::int64_t>{3, 4, 4, 3}));
+  given.settings.pop_back();
+  try {
+    import_text("megatron", "model_config.yaml", kOpenConfig, given);
+    FAIL() << "an open switch was read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("sequence-parallel"), HasSubstr("--set SP=VALUE")));
+  }
+}
+
+TEST(StatedArguments, ALogMayBeLargerThanAScript) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("stated-{}.log", ::getpid());
+  const auto read = [&](const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+    return read_text_file(path).size();
+  };
+  const std::string filling((1 << 20) + 1, '\n');
+  const std::string log = printed("") + filling;
+  EXPECT_EQ(read(log), log.size());
+  EXPECT_THROW(read(filling), Error);
+  EXPECT_THROW(read(printed("") + std::string(64 << 20, '\n')), Error);
+  std::filesystem::remove(path);
 }
 
 }  // namespace

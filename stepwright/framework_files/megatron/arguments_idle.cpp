@@ -242,7 +242,6 @@ constexpr std::string_view kWithValue[] = {
     "--non-persistent-local-ckpt-algo",
     "--non-persistent-local-ckpt-dir",
     "--non-persistent-save-interval",
-    "--null-tokenizer-eod-id",
     "--null-tokenizer-pad-id",
     "--num-channels",
     "--num-classes",

@@ -17,6 +17,9 @@ std::string layout_text(std::span<const std::int64_t> layers);
 /// Fails with `kInput` on other letters, chunks without anything, and more than 65,536 parts.
 std::vector<std::int64_t> read_layout(Node node);
 
+/// The layers of a model, and one each for embedding and loss where they count as one in the split.
+std::int64_t counted_layers(const Fields& fields, std::int64_t layers);
+
 /// The layers of each chunk where the first and the last may have others than the rest; empty for
 /// the even split. Fails with `kInput` where the rest cannot be split.
 std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layers,

@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron/stated.h"
+#include "stepwright/framework_files/megatron/vocabulary.h"
 
 namespace stepwright {
 namespace {
@@ -83,8 +84,7 @@ void read_stated(const StatedArguments& stated, const std::string& name, const G
 
 std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header) {
   Tree fields = megatron_fields(planned, planned.job.framework.version);
-  // It counts a token for the end of a document on top.
-  fields.set("tokenizer_type", "NullTokenizer").set("vocab_size", planned.job.model.vocabulary - 1);
+  add_null_tokenizer(fields, planned);
   std::string text = script_head(planned, header, shell_lines(needed_settings(planned)));
   text +=
       "MEGATRON=${MEGATRON:-.}  # where Megatron-LM is\nDATA_ARGS=${DATA_ARGS:---mock-data}\n"
@@ -99,7 +99,7 @@ std::string write_megatron(const PlannedJob& planned, const std::vector<std::str
 }
 
 void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (const auto stated = read_stated_arguments(files.front())) {
+  if (const auto stated = read_stated_arguments(files.front(), given.settings)) {
     if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
     read_stated(*stated, files.front().name, given, draft);
     return;

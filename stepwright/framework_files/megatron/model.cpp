@@ -159,7 +159,33 @@ void read_windows(const Fields& fields, Architecture& model) {
   }
 }
 
-void read_attention(const Fields& fields, Architecture& model, std::vector<std::string>& notes) {
+/// What a latent attention has where nothing is said: of a command line (`_add_mla_args` of
+/// NVIDIA/Megatron-LM megatron/training/arguments.py), and of a recipe, whose keys have the rank of
+/// MLATransformerConfig (megatron/core/transformer/transformer_config.py).
+LatentAttention usual_latent(const Draft& draft) {
+  LatentAttention latent{.query_rank = 0,
+                         .kv_rank = 32,
+                         .nope_head_dim = 128,
+                         .rope_head_dim = 64,
+                         .value_head_dim = 128};
+  if (draft.framework.name == "nemo") latent.kv_rank = 512;
+  return latent;
+}
+
+LatentAttention read_latent(const Fields& fields, Draft& draft) {
+  LatentAttention latent = usual_latent(draft);
+  if (!fields.has("kv_lora_rank")) {
+    draft.assume("job.model", fmt::format("kv_lora_rank is {} by default", latent.kv_rank));
+  }
+  latent.query_rank = fields.integer("q_lora_rank", latent.query_rank);
+  latent.kv_rank = fields.integer("kv_lora_rank", latent.kv_rank);
+  latent.nope_head_dim = fields.integer("qk_head_dim", latent.nope_head_dim);
+  latent.rope_head_dim = fields.integer("qk_pos_emb_head_dim", latent.rope_head_dim);
+  latent.value_head_dim = fields.integer("v_head_dim", latent.value_head_dim);
+  return latent;
+}
+
+void read_attention(const Fields& fields, Architecture& model, Draft& draft) {
   // A group for all heads, unless it says how many there are.
   const bool grouped = fields.flag("group_query_attention", false);
   model.kv_heads = fields.integer("num_query_groups", grouped ? 1 : model.heads);
@@ -168,25 +194,27 @@ void read_attention(const Fields& fields, Architecture& model, std::vector<std::
   model.qk_norm = fields.flag("qk_layernorm", false);
   read_windows(fields, model);
   if (!fields.flag("multi_latent_attention", false)) return;
-  LatentAttention latent;
-  latent.query_rank = fields.integer("q_lora_rank", 0);
-  latent.kv_rank = fields.integer("kv_lora_rank", latent.kv_rank);
-  latent.nope_head_dim = fields.integer("qk_head_dim", latent.nope_head_dim);
-  latent.rope_head_dim = fields.integer("qk_pos_emb_head_dim", latent.rope_head_dim);
-  latent.value_head_dim = fields.integer("v_head_dim", latent.value_head_dim);
+  const LatentAttention latent = read_latent(fields, draft);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.kv_heads = model.heads;
   model.latent = latent;
-  if (!model.qk_norm) notes.push_back("The model is taken to norm its latent projections.");
+  if (!model.qk_norm) draft.notes.push_back("The model is taken to norm its latent projections.");
   model.qk_norm = false;
 }
 
-void read_positions(const Fields& fields, Architecture& model) {
+Position read_position(const Fields& fields, Draft& draft) {
   const std::string word = fields.word("position_embedding_type", "");
-  const bool yarn = word == "yarn";
-  model.position =
-      yarn ? Position::kRope
-           : fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
+  if (word == "yarn") return Position::kRope;
+  if (word != "alibi") {
+    return fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
+  }
+  draft.leave_out(*fields.find("position_embedding_type"), "the bias of ALiBi on scores");
+  return Position::kNone;
+}
+
+void read_positions(const Fields& fields, Architecture& model, Draft& draft) {
+  const bool yarn = fields.word("position_embedding_type", "") == "yarn";
+  model.position = read_position(fields, draft);
   if (!fields.flag("add_position_embedding", true) && model.position == Position::kLearned) {
     model.position = Position::kNone;
   }
@@ -200,9 +228,8 @@ void read_positions(const Fields& fields, Architecture& model) {
                             .low_frequency = kLlama3LowFrequency,
                             .high_frequency = kLlama3HighFrequency,
                             .original_positions = kLlama3Positions};
-  } else if (fields.has("seq_len_interpolation_factor")) {
-    model.rotary_scaling = {.kind = RotaryScalingKind::kLinear,
-                            .factor = fields.number("seq_len_interpolation_factor", 1)};
+  } else if (const double factor = fields.number("seq_len_interpolation_factor", 1); factor != 1) {
+    model.rotary_scaling = {.kind = RotaryScalingKind::kLinear, .factor = factor};
   } else if (yarn || fields.word("rope_type", model.latent ? "yarn" : "rope") == "yarn") {
     model.rotary_scaling = {.kind = RotaryScalingKind::kYarn,
                             .factor = fields.number("rotary_scaling_factor", 40)};
@@ -325,8 +352,8 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
   model.norm = fields.choice("normalization", kMegatronNorms, Norm::kLayer);
   model.norm_bias = model.norm == Norm::kLayer;
   model.norm_epsilon = fields.number("norm_epsilon", model.norm_epsilon);
-  read_attention(fields, model, draft.notes);
-  read_positions(fields, model);
+  read_attention(fields, model, draft);
+  read_positions(fields, model, draft);
   read_mlp(fields, model);
   model.tied = fields.flag("share_embeddings_and_output_weights", true);
   constexpr double kUsualDropout = 0.1;

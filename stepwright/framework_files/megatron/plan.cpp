@@ -198,11 +198,12 @@ void read_schedule(const Fields& fields, Draft& draft) {
   std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
   if (const auto each = fields.find("num_layers_per_virtual_pipeline_stage")) {
     const std::int64_t share = pipeline * each->integer(1, kLargestLayers);
-    if (layers == 0 || layers % share != 0) {
-      each->fail(fmt::format("{} layers are no multiple of {} x {} stages", layers, each->text(),
+    const std::int64_t whole = counted_layers(fields, layers);
+    if (whole == 0 || whole % share != 0) {
+      each->fail(fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(),
                              pipeline));
     }
-    chunks = layers / share;
+    chunks = whole / share;
   }
   if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
     plan.layers = read_layout(*layout);

@@ -98,6 +98,7 @@ inline constexpr KnownSetting kMegatronSettings[] = {
     {"vocab_size", "job.model"},
     {"padded_vocab_size", "job.model"},
     {"tokenizer_type", "job.model"},
+    {"null_tokenizer_eod_id", "job.model"},
     {"make_vocab_size_divisible_by", "job.model"},
     {"bias_gelu_fusion", "job.model"},
     {"add_position_embedding", "job.model"},

@@ -205,10 +205,42 @@ StatedArguments read_printed(const SourceFile& file) {
   return stated;
 }
 
+/// A text in which `${NAME}` stands for the value of a setting `NAME=VALUE`.
+std::string filled(std::string text, std::span<const std::string> settings) {
+  for (const std::string& setting : settings) {
+    const std::size_t end = std::min(setting.find('='), setting.size());
+    const std::string place = "${" + setting.substr(0, end) + "}";
+    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at)) {
+      const std::string value = setting.substr(std::min(end + 1, setting.size()));
+      text.replace(at, place.size(), value);
+      at += value.size();
+    }
+  }
+  return text;
+}
+
+/// Fails where an argument is nothing but a variable that nobody gives. A file may stay open.
+void check_filled(const std::string& flag, const std::string& text, Node value,
+                  std::span<const std::string> settings) {
+  static constexpr std::string_view kFiles[] = {"tokenizer_model", "vocab_file", "merge_file"};
+  const auto argument = find_argument(flag);
+  if (!argument || argument->field.empty() || std::ranges::count(kFiles, argument->field) > 0)
+    return;
+  if (!text.starts_with("${") || text.find('}') != text.size() - 1) return;
+  const std::string given = flag.substr(2) + "=";
+  if (std::ranges::any_of(settings, [&](const auto& one) { return one.starts_with(given); }))
+    return;
+  value.fail(fmt::format("the file leaves it open: --set {}=VALUE",
+                         printable(text.substr(2, text.size() - 3))));
+}
+
 /// One of `MODEL_ARGS`: true stands for an argument without words, false for none.
-void add_configured(const std::string& flag, Node value, std::vector<ShellWord>& words) {
+void add_configured(const std::string& flag, Node value, std::span<const std::string> settings,
+                    std::vector<ShellWord>& words) {
   if (value.is_null()) return;
-  const auto truth = value.is_scalar() ? truth_of(value.text()) : std::nullopt;
+  const std::string text = value.is_scalar() ? filled(value.text(), settings) : "";
+  check_filled(flag, text, value, settings);
+  const auto truth = truth_of(text);
   if (truth == false) return;
   words.push_back({flag, value.line()});
   if (truth == true) return;
@@ -217,7 +249,6 @@ void add_configured(const std::string& flag, Node value, std::vector<ShellWord>&
       words.push_back({value.at(i).text(), value.line()});
     return;
   }
-  const std::string text = value.text();
   const auto argument = find_argument(flag);
   const bool listed = text.starts_with('[') && text.find_first_of(",*") == std::string::npos;
   if ((argument && has_list(*argument)) || listed) {
@@ -227,11 +258,11 @@ void add_configured(const std::string& flag, Node value, std::vector<ShellWord>&
   }
 }
 
-StatedArguments read_model_config(const SourceFile& file) {
+StatedArguments read_model_config(const SourceFile& file, std::span<const std::string> settings) {
   StatedArguments stated;
   const Document document = Document::parse(file.text, file.name);
   for (const auto& [flag, value] : document.root().get("MODEL_ARGS").members()) {
-    add_configured(flag, value, stated.words);
+    add_configured(flag, value, settings, stated.words);
   }
   if (const auto variables = document.root().find("ENV_VARS"); variables && !variables->is_null()) {
     for (const auto& [name, value] : variables->members()) {
@@ -249,9 +280,10 @@ bool is_model_config(const SourceFile& file) {
 
 }  // namespace
 
-std::optional<StatedArguments> read_stated_arguments(const SourceFile& file) {
+std::optional<StatedArguments> read_stated_arguments(const SourceFile& file,
+                                                     std::span<const std::string> settings) {
   if (is_printed(file)) return read_printed(file);
-  if (is_model_config(file)) return read_model_config(file);
+  if (is_model_config(file)) return read_model_config(file, settings);
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,10 @@ struct StatedArguments {
 
 /// The block that Megatron-LM prints when it starts ("name ...... value" between lines of dashes),
 /// from its log; or `MODEL_ARGS` and `ENV_VARS` of a model_config.yaml of its functional tests.
-/// Nothing for another file. Fails with `kInput` on a block without arguments.
-std::optional<StatedArguments> read_stated_arguments(const SourceFile& file);
+/// Nothing for another file. `settings` (`NAME=VALUE`) stand in the place of `${NAME}` in such a
+/// file. Fails with `kInput` on a block without arguments and on an argument that one leaves open.
+std::optional<StatedArguments> read_stated_arguments(const SourceFile& file,
+                                                     std::span<const std::string> settings);
 
 /// Whether a file is one of these.
 bool states_arguments(const SourceFile& file);

@@ -6,12 +6,16 @@
 
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright {
 namespace {
 
 /// The multiple, times the tensor degree, to which Megatron pads the vocabulary.
 constexpr std::int64_t kVocabularyMultiple = 128;
+/// The release whose NullTokenizer has the end of a document among its tokens; before, it comes on
+/// top (NVIDIA/Megatron-LM pull request 4057 of April 2026).
+constexpr std::string_view kCountsTheLastToken = "0.18";
 
 /// Tokens of a tokenizer that its type alone says. GPT-2's vocab.json with its end of text; the
 /// default of TikTokenizer (2^17, with its special tokens) in
@@ -84,13 +88,34 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft)
   return known->tokens;
 }
 
+/// The power of two, at most Megatron's own, to a multiple of which a vocabulary is padded anyway.
+std::int64_t multiple_of(std::int64_t tokens) {
+  std::int64_t multiple = 1;
+  while (multiple < kVocabularyMultiple && tokens % (2 * multiple) == 0) multiple *= 2;
+  return multiple;
+}
+
 }  // namespace
+
+void add_null_tokenizer(Tree& fields, const PlannedJob& planned) {
+  const std::int64_t tokens = planned.job.model.vocabulary;
+  const std::int64_t tensor = planned.plan.parallel.tensor;
+  const std::string& release = planned.job.framework.version;
+  fields.set("tokenizer_type", "NullTokenizer");
+  fields.set("make_vocab_size_divisible_by",
+             multiple_of(padded_vocabulary(tokens, tensor) / tensor));
+  if (release_numbers(release).empty() || comes_before(release, kCountsTheLastToken)) {
+    fields.set("vocab_size", tokens - 1);
+  } else {
+    fields.set("vocab_size", tokens).set("null_tokenizer_eod_id", tokens - 1);
+  }
+}
 
 std::optional<std::int64_t> read_vocabulary(const Fields& fields, Draft& draft) {
   if (const auto size = fields.size("vocab_size")) {
-    // Its end-of-document token is counted on top.
     const bool null = fields.word("tokenizer_type", "") == "NullTokenizer";
-    return *size + (null ? 1 : 0);
+    const bool counted = fields.has("null_tokenizer_eod_id");
+    return *size + (null && !counted ? 1 : 0);
   }
   const auto padded = fields.size("padded_vocab_size");
   if (!padded) return tokenizer_tokens(fields, draft);

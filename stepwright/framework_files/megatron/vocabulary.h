@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
@@ -11,6 +12,10 @@ namespace stepwright {
 /// The tokens of a vocabulary, of `vocab_size`, `padded_vocab_size` or a tokenizer that is known by
 /// its type and name; nothing where none says it. Where a tokenizer does, `draft` says so.
 std::optional<std::int64_t> read_vocabulary(const Fields& fields, Draft& draft);
+
+/// Adds the tokenizer of a run without one (NullTokenizer) and the padding, so that the vocabulary
+/// is the plan's in the release of the job's framework.
+void add_null_tokenizer(Tree& fields, const PlannedJob& planned);
 
 /// Notes to what Megatron pads the vocabulary.
 void note_padding(const Fields& fields, Draft& draft);
