@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -62,6 +63,30 @@ TEST(Accelerate, ReadsMegatronInsideIt) {
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
   EXPECT_EQ(sharding_word(plan.sharding), "NNG");
+}
+
+TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
+  const auto matters = [](const ImportReport& report, std::string_view name) {
+    return std::ranges::any_of(report.not_read, [&](const UnreadSetting& one) {
+      return one.name == name && one.matters == Matters::kYes;
+    });
+  };
+  const auto compiled = [&](const std::string& backend) {
+    const ImportReport report =
+        launched({launch("FSDP", "dynamo_config: {dynamo_backend: " + backend + "}\n")}).report;
+    return matters(report, "dynamo_config.dynamo_backend");
+  };
+  EXPECT_TRUE(compiled("INDUCTOR"));
+  EXPECT_FALSE(compiled("'NO'"));
+  const SourceFile zero{"ds.json", R"({"train_micro_batch_size_per_gpu": 2,
+    "zero_optimization": {"stage": 2}, "torch_autocast": {"enabled": true},
+    "elasticity": {"enabled": false}, "compile": {"deepcompile": true}})"};
+  const ImportReport report =
+      launched({launch("DEEPSPEED", "deepspeed_config: {deepspeed_config_file: ds.json}\n"), zero})
+          .report;
+  EXPECT_TRUE(matters(report, "torch_autocast.enabled"));
+  EXPECT_TRUE(matters(report, "compile.deepcompile"));
+  EXPECT_FALSE(matters(report, "elasticity.enabled"));
 }
 
 TEST(Accelerate, ItsPrecisionFillsDeepSpeeds) {
