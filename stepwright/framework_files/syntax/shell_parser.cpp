@@ -6,7 +6,8 @@
 #include <initializer_list>
 #include <utility>
 
-#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/syntax/shell_assignment.h"
+#include "stepwright/framework_files/syntax/shell_conditional.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 #include "stepwright/framework_files/syntax/shell_words.h"
 
@@ -25,7 +26,7 @@ class ShellParser {
 
   ShellNode program() {
     ShellNode all = list({});
-    if (!in_.at_end()) unexpected();
+    if (!in_.at_end()) in_.unexpected();
     return all;
   }
 
@@ -49,14 +50,6 @@ class ShellParser {
     ShellParser& parser_;
   };
 
-  [[noreturn]] void unexpected() {
-    std::string_view word = in_.peek();
-    if (word.empty()) word = in_.text().substr(in_.at(), 1);
-    in_.fail(in_.line(), in_.at_end()
-                             ? std::string("the file ends in the middle of a command")
-                             : fmt::format("'{}' stands where no shell takes it", printable(word)));
-  }
-
   [[nodiscard]] ShellNode node(NodeKind kind) const {
     ShellNode made;
     made.kind = kind;
@@ -66,22 +59,8 @@ class ShellParser {
 
   void expect(std::string_view word) {
     in_.skip_lines();
-    if (in_.peek() != word) unexpected();
+    if (in_.peek() != word) in_.unexpected();
     in_.skip(word.size());
-  }
-
-  [[nodiscard]] std::string source_since(std::size_t begin) const {
-    std::string source(in_.text().substr(begin, in_.at() - begin));
-    const std::size_t last = source.find_last_not_of(" \t\r\n;");
-    source.resize(last == std::string::npos ? 0 : last + 1);
-    std::string line;
-    for (const char c : as_written(source)) {
-      const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
-      if (line.ends_with('\\') && c == '\n') line.pop_back();
-      if (!blank) line += c;
-      if (blank && !line.ends_with(' ')) line += ' ';
-    }
-    return line;
   }
 
   /// Commands up to one of some words of the shell, to `)` or `;;`, none of which is taken.
@@ -109,7 +88,7 @@ class ShellParser {
       if (!both && !in_.starts("||")) return left;
       ShellNode joint = node(both ? NodeKind::kAnd : NodeKind::kOr);
       joint.line = left.line;
-      joint.source = source_since(begin);
+      joint.source = in_.source_since(begin);
       in_.skip(2);
       in_.skip_lines();
       joint.children.push_back(std::move(left));
@@ -160,7 +139,7 @@ class ShellParser {
     if (word == "while" || word == "until") return redirected(loop(word == "until"));
     if (word == "for" || word == "select") return redirected(for_each());
     if (word == "case") return redirected(choice());
-    if (word == "[[") return redirected(test());
+    if (word == "[[") return redirected(take_test(in_));
     if (word == "function") {
       in_.skip(word.size());
       in_.skip_blanks();
@@ -219,7 +198,7 @@ class ShellParser {
     ShellNode made = node(NodeKind::kArithmetic);
     in_.skip(2);
     made.texts.push_back(in_.bracketed('(', ')'));
-    if (in_.here() != ')') unexpected();
+    if (in_.here() != ')') in_.unexpected();
     in_.next();
     made.source = "((" + as_written(made.texts.front()) + "))";
     return made;
@@ -229,7 +208,7 @@ class ShellParser {
     ShellNode made = node(NodeKind::kSubshell);
     in_.next();
     made.children.push_back(list({}));
-    if (in_.here() != ')') unexpected();
+    if (in_.here() != ')') in_.unexpected();
     in_.next();
     return made;
   }
@@ -249,7 +228,7 @@ class ShellParser {
     in_.skip_lines();
     const std::size_t begin = in_.at();
     made.children.push_back(list({"then"}));
-    made.source = source_since(begin);
+    made.source = in_.source_since(begin);
     expect("then");
     made.children.push_back(list({"elif", "else", "fi"}));
     in_.skip_lines();
@@ -271,7 +250,7 @@ class ShellParser {
     in_.skip_lines();
     const std::size_t begin = in_.at();
     ShellNode head = list({"do"});
-    made.source = source_since(begin);
+    made.source = in_.source_since(begin);
     if (until) {
       ShellNode turned = node(NodeKind::kNot);
       turned.children.push_back(std::move(head));
@@ -295,7 +274,7 @@ class ShellParser {
     in_.skip_blanks();
     if (in_.starts("((")) return count(std::move(made));
     made.words.push_back(in_.word());
-    if (!is_shell_name(made.words.front().plain())) unexpected();
+    if (!is_shell_name(made.words.front().plain())) in_.unexpected();
     in_.skip_lines();
     if (in_.peek() == "in") {
       in_.skip(2);
@@ -313,7 +292,7 @@ class ShellParser {
     for (in_.skip_blanks(); !in_.at_end() && !in_.at_one_of("\n;&|)"); in_.skip_blanks()) {
       const std::size_t before = in_.at();
       made.words.push_back(in_.word());
-      if (in_.at() == before) unexpected();
+      if (in_.at() == before) in_.unexpected();
     }
   }
 
@@ -321,7 +300,7 @@ class ShellParser {
     made.kind = NodeKind::kCount;
     in_.skip(2);
     const std::string inner = in_.bracketed('(', ')');
-    if (in_.here() != ')') unexpected();
+    if (in_.here() != ')') in_.unexpected();
     in_.next();
     std::size_t begin = 0;
     while (made.texts.size() < 3 && begin <= inner.size()) {
@@ -342,7 +321,7 @@ class ShellParser {
     in_.skip(4);
     in_.skip_blanks();
     made.words.push_back(in_.word());
-    made.source = source_since(begin);
+    made.source = in_.source_since(begin);
     expect("in");
     for (in_.skip_lines(); in_.peek() != "esac"; in_.skip_lines()) branch(made);
     expect("esac");
@@ -356,58 +335,16 @@ class ShellParser {
       in_.skip_blanks();
       const std::size_t before = in_.at();
       patterns.push_back(in_.word());
-      if (in_.at() == before) unexpected();
+      if (in_.at() == before) in_.unexpected();
       in_.skip_blanks();
       if (in_.here() == ')') break;
-      if (in_.here() != '|') unexpected();
+      if (in_.here() != '|') in_.unexpected();
       in_.next();
     }
     in_.next();
     made.patterns.push_back(std::move(patterns));
     made.children.push_back(list({"esac"}));
     if (in_.starts(";;") || in_.starts(";&")) in_.skip(in_.starts(";;&") ? 3 : 2);
-  }
-
-  /// `[[ ... ]]`, whose brackets and signs become words of their own.
-  ShellNode test() {
-    ShellNode made = node(NodeKind::kTest);
-    const std::size_t begin = in_.at();
-    in_.skip(2);
-    for (in_.skip_lines(); in_.peek() != "]]"; in_.skip_lines()) {
-      if (in_.at_end()) in_.fail(made.line, "'[[' never closes");
-      if (made.words.size() > 1 && made.words.back().plain() == "=~") {
-        made.words.push_back(expression());
-        continue;
-      }
-      static constexpr std::array<std::string_view, 6> kTestSigns = {"&&", "||", "(",
-                                                                     ")",  "<",  ">"};
-      const auto* sign =
-          std::ranges::find_if(kTestSigns, [&](std::string_view one) { return in_.starts(one); });
-      if (sign != kTestSigns.end()) {
-        made.words.push_back({{{ShellPiece::Kind::kText, false, std::string(*sign)}}, in_.line()});
-        in_.skip(sign->size());
-        continue;
-      }
-      const std::size_t before = in_.at();
-      made.words.push_back(in_.word());
-      if (in_.at() == before) unexpected();
-    }
-    in_.skip(2);
-    made.source = source_since(begin);
-    return made;
-  }
-
-  /// A regular expression, which may hold any sign but blanks.
-  ShellTerm expression() {
-    ShellTerm term{.line = in_.line()};
-    while (!in_.at_end() && !in_.at_one_of(" \t\n")) {
-      ShellTerm part = in_.word();
-      for (ShellPiece& piece : part.pieces) term.pieces.push_back(std::move(piece));
-      if (!in_.at_end() && in_.at_one_of("()|&;<>")) {
-        term.pieces.push_back({ShellPiece::Kind::kText, false, std::string(1, in_.next())});
-      }
-    }
-    return term;
   }
 
   static bool declares(std::string_view word) {
@@ -424,13 +361,13 @@ class ShellParser {
       const bool process = in_.starts("<(") || in_.starts(">(");
       if (in_.at_end() || (ShellWords::ends_word(in_.here()) && !process)) break;
       const bool first = made.words.empty();
-      if ((first || declares(made.words.front().plain())) && assignment(made)) continue;
+      if ((first || declares(made.words.front().plain())) && take_assignment(in_, made)) continue;
       made.words.push_back(in_.word());
       in_.skip_blanks();
       if (first && made.words.size() == 1 && in_.here() == '(') {
         in_.next();
         in_.skip_blanks();
-        if (in_.here() != ')' || made.words.front().plain().empty()) unexpected();
+        if (in_.here() != ')' || made.words.front().plain().empty()) in_.unexpected();
         in_.next();
         ShellNode function = node(NodeKind::kFunction);
         function.texts.emplace_back(made.words.front().plain());
@@ -438,47 +375,9 @@ class ShellParser {
       }
     }
     if (made.words.empty() && made.assignments.empty() && !made.input && !made.output) {
-      unexpected();
+      in_.unexpected();
     }
     return made;
-  }
-
-  /// Takes an assignment, if one stands here.
-  bool assignment(ShellNode& made) {
-    std::size_t end = 0;
-    while (is_shell_name_char(in_.here(end))) ++end;
-    ShellAssignment one{.line = in_.line()};
-    one.name = in_.text().substr(in_.at(), end);
-    if (!is_shell_name(one.name)) return false;
-    if (in_.here(end) == '[') {
-      const std::size_t close = in_.text().find(']', in_.at() + end);
-      if (close == std::string_view::npos) return false;
-      one.index = in_.text().substr(in_.at() + end + 1, close - in_.at() - end - 1);
-      end = close - in_.at() + 1;
-    }
-    one.append = in_.here(end) == '+' && in_.here(end + 1) == '=';
-    end += one.append ? 1 : 0;
-    if (in_.here(end) != '=') return false;
-    in_.skip(end + 1);
-    one.array = in_.here() == '(';
-    if (one.array) {
-      elements(one);
-    } else {
-      one.values.push_back(in_.word());
-    }
-    made.assignments.push_back(std::move(one));
-    return true;
-  }
-
-  void elements(ShellAssignment& one) {
-    in_.next();
-    for (in_.skip_lines(); in_.here() != ')'; in_.skip_lines()) {
-      if (in_.at_end()) in_.fail(one.line, "'(' never closes");
-      const std::size_t before = in_.at();
-      one.values.push_back(in_.word());
-      if (in_.at() == before) unexpected();
-    }
-    in_.next();
   }
 
   ShellWords in_;

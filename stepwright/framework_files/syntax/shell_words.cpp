@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright {
 namespace {
@@ -88,6 +89,27 @@ ShellTerm parse_word(std::string_view text, const std::string& name, std::uint32
 
 void ShellWords::fail(std::uint32_t line, std::string_view what) const {
   fail_input(fmt::format("{}:{}: {}", name_, line, what));
+}
+
+void ShellWords::unexpected() const {
+  std::string_view word = peek();
+  if (word.empty()) word = text_.substr(std::min(at_, text_.size()), 1);
+  fail(line_, at_end() ? std::string("the file ends in the middle of a command")
+                       : fmt::format("'{}' stands where no shell takes it", printable(word)));
+}
+
+std::string ShellWords::source_since(std::size_t begin) const {
+  std::string source(text_.substr(begin, at_ - begin));
+  const std::size_t last = source.find_last_not_of(" \t\r\n;");
+  source.resize(last == std::string::npos ? 0 : last + 1);
+  std::string line;
+  for (const char c : as_written(source)) {
+    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (line.ends_with('\\') && c == '\n') line.pop_back();
+    if (!blank) line += c;
+    if (blank && !line.ends_with(' ')) line += ' ';
+  }
+  return line;
 }
 
 char ShellWords::next() {

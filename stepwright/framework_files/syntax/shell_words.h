@@ -15,6 +15,8 @@ class ShellWords {
       : text_(text), name_(name), line_(line) {}
 
   [[noreturn]] void fail(std::uint32_t line, std::string_view what) const;
+  /// Fails with `kInput`: what stands here is taken by no shell.
+  [[noreturn]] void unexpected() const;
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] char here(std::size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
@@ -39,6 +41,9 @@ class ShellWords {
   [[nodiscard]] static bool ends_word(char c);
   /// The letters ahead that could be a word of the shell; nothing is taken.
   [[nodiscard]] std::string_view peek() const;
+
+  /// The text from there up to here, as one line.
+  [[nodiscard]] std::string source_since(std::size_t begin) const;
 
   ShellTerm word();
   /// All that is left, as if it stood in double quotes.
