@@ -288,7 +288,8 @@ TEST(Nanotron, ReadsParallelismAndTokens) {
     max_position_embeddings: 4096
     tie_word_embeddings: true
 optimizer: {accumulate_grad_in_fp32: true, zero_stage: 1, optimizer_factory: {name: adamW}}
-parallelism: {dp: 2, tp: 4, pp: 2, pp_engine: 1f1b, tp_mode: REDUCE_SCATTER, recompute_layer: true}
+parallelism: {dp: 2, tp: 4, pp: 2, pp_engine: 1f1b, tp_mode: REDUCE_SCATTER, recompute_layer: true,
+              tp_linear_async_communication: false}
 tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length: 4096}
 )");
   EXPECT_EQ(read.target, "nanotron");
@@ -301,6 +302,8 @@ tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length
   EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
   EXPECT_EQ(plan.accumulate, DType::kFp32);
+  EXPECT_THAT(read.report.not_read,
+              lists("parallelism.tp_linear_async_communication", Matters::kYes));
 }
 
 // The form of EleutherAI/gpt-neox configs/20B.yml.
