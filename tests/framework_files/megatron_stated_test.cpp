@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/schedule/placement.h"
+#include "tests/folder.h"
 #include "tests/framework_files/imported.h"
 
 namespace stepwright {
@@ -198,8 +198,8 @@ TEST(StatedArguments, TakeTheVariablesThatAPersonGives) {
 }
 
 TEST(StatedArguments, ALogMayBeLargerThanAScript) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("stated-{}.log", ::getpid());
+  const Folder folder;
+  const std::filesystem::path path = folder / "stated.log";
   const auto read = [&](const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
     return read_text_file(path).size();
@@ -209,7 +209,6 @@ TEST(StatedArguments, ALogMayBeLargerThanAScript) {
   EXPECT_EQ(read(log), log.size());
   EXPECT_THROW(read(filling), Error);
   EXPECT_THROW(read(printed("") + std::string(64 << 20, '\n')), Error);
-  std::filesystem::remove(path);
 }
 
 }  // namespace
