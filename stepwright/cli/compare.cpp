@@ -38,7 +38,8 @@ class Compare : public Command {
     const PlannedJob planned = load_settled_plan(plan_, console);
     const Prediction prediction = predict(planned);
     const RunComparison run = compare_run(prediction, logs_);
-    const auto answer = run_comparison_json(run, prediction);
+    nlohmann::ordered_json answer;
+    if (json() || report_.wanted()) answer = run_comparison_json(run, prediction);
     if (report_.wanted()) {
       report_.write(console, job_line(planned.job), answer,
                     {{"name", plan_name(planned.plan, planned.job)}});

@@ -1,9 +1,9 @@
 #include "stepwright/cli/import_options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "stepwright/cli/one_of.h"
+#include "stepwright/cli/plan_file.h"
 
 namespace stepwright {
 
@@ -50,9 +50,7 @@ ImportOptions::ImportOptions(CLI::App& command) {
 ImportedPlan ImportOptions::read(const Console& console, bool as_it_is) const {
   std::vector<SourceFile> sources;
   for (const std::string& file : files_) {
-    const auto given = std::ranges::find(console.texts, file, &NamedText::name);
-    const bool in_memory = given != console.texts.end();
-    sources.push_back({file, in_memory ? given->text : read_text_file(file)});
+    sources.push_back({file, file_text(file, console)});
   }
   ImportedPlan imported = import_sources(from_, sources, given_, as_it_is);
   if (strict_) check_all_read(imported.report);

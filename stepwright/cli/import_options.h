@@ -17,7 +17,7 @@ class ImportOptions {
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
   /// Reads the files, each the console's text of its name where there is one. Fails as
-  /// `import_plan`, and with `--strict` where a setting that may matter was not read. With
+  /// `import_sources`, and with `--strict` where a setting that may matter was not read. With
   /// `as_it_is` a plan that is not legal is no failure.
   [[nodiscard]] ImportedPlan read(const Console& console, bool as_it_is = false) const;
 

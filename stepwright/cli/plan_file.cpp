@@ -71,9 +71,13 @@ bool is_plan_file(const std::string& path, const Console& console) {
   return is_file_of(load_source(path, console).document, "plan");
 }
 
-bool holds_plan(const std::string& path, const Console& console) {
+std::string file_text(const std::string& path, const Console& console) {
   const auto given = std::ranges::find(console.texts, path, &NamedText::name);
-  const std::string text = given != console.texts.end() ? given->text : read_text_file(path);
+  return given != console.texts.end() ? given->text : read_text_file(path);
+}
+
+bool holds_plan(const std::string& path, const Console& console) {
+  const std::string text = file_text(path, console);
   return text.find("stepwright: plan/") != std::string::npos ||
          text.find("\"stepwright\": \"plan/") != std::string::npos;
 }

@@ -22,6 +22,9 @@ PlannedJob load_plan_file(const std::string& path, const Console& console,
 /// Whether the file is a plan rather than a job. Fails with `kInput` when it cannot be read.
 bool is_plan_file(const std::string& path, const Console& console);
 
+/// The text of a file of whatever kind. Fails as `read_text_file`.
+std::string file_text(const std::string& path, const Console& console);
+
 /// Whether a file, of whatever kind, says that it is a plan. Fails with `kInput` when it cannot be
 /// read.
 bool holds_plan(const std::string& path, const Console& console);

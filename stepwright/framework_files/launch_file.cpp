@@ -196,13 +196,6 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
 }
 
-ImportedPlan import_plan(std::string_view word, std::span<const std::filesystem::path> files,
-                         const Given& given) {
-  std::vector<SourceFile> sources;
-  for (const auto& path : files) sources.push_back({path.string(), read_text_file(path)});
-  return import_sources(word, sources, given);
-}
-
 ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> sources,
                             const Given& given, bool as_it_is) {
   const LaunchTarget& target = word.empty() ? recognised(sources) : target_of(word);

@@ -43,12 +43,9 @@ struct ImportedPlan {
   std::optional<Rejected> refused;  ///< Why it would not start; the plan is then as files say it.
 };
 
-/// The plan that files of a target describe; without a target the files' content says whose they
-/// are. Fails with `kInput` and `kUnsupported` as the readers of `Draft` say.
-ImportedPlan import_plan(std::string_view target, std::span<const std::filesystem::path> files,
-                         const Given& given);
-
-/// The same of texts. With `as_it_is` a plan that is not legal is no failure, but `refused`.
+/// The plan that files of a target describe; without a target their content says whose they are.
+/// Fails with `kInput` and `kUnsupported` as the readers of `Draft` say. With `as_it_is` a plan
+/// that is not legal is no failure, but `refused`.
 ImportedPlan import_sources(std::string_view target, std::span<const SourceFile> files,
                             const Given& given, bool as_it_is = false);
 

@@ -64,15 +64,11 @@ void add_sft_defaults(const StartedCommand& command, Tree& fields) {
 
 /// A script that starts a program on transformers' Trainer.
 void read_trainer_script(HubFiles& files, const Given& given, Draft& draft) {
-  const auto has_argument = [](const std::string& setting) {
-    const std::size_t equals = setting.find('=');
-    return equals != std::string::npos && setting.find_first_not_of('-') < equals;
-  };
   const StartedProgram program{
       .framework = "transformers' Trainer",
       .arguments = "--per_device_train_batch_size",
       .starts = starts_trainer,
-      .has_argument = has_argument,
+      .has_argument = is_argument_and_value,
       .takes_values = [](std::string_view) { return true; },
       .matters =
           [](std::string_view argument) { return argument_matters(argument, kArgumentSettings); }};

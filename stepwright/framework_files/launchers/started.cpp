@@ -331,6 +331,11 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
 
 }  // namespace
 
+bool is_argument_and_value(const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  return equals != std::string::npos && setting.find_first_not_of('-') < equals;
+}
+
 StartedCommand started_command(std::span<const SourceFile> files, const Given& given,
                                const StartedProgram& program, Draft& draft) {
   Scripts scripts(files, given, program);

@@ -26,6 +26,10 @@ struct StartedProgram {
   std::function<bool(std::string_view)> matters = [](std::string_view) { return true; };
 };
 
+/// Whether a text is NAME=VALUE, NAME with or without leading dashes: `has_argument` of a program
+/// that takes any.
+bool is_argument_and_value(const std::string& setting);
+
 /// The command that starts a job, and what it sees.
 struct StartedCommand {
   std::string file;                  ///< In which it stands.

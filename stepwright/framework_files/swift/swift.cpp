@@ -87,15 +87,11 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
     const Document document = with_settings(Document::parse(file.text, file.name), given);
     return read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
-  const auto has_argument = [](const std::string& setting) {
-    const std::size_t equals = setting.find('=');
-    return equals != std::string::npos && setting.find_first_not_of('-') < equals;
-  };
   const StartedProgram program{
       .framework = "ms-swift",
       .arguments = "swift sft, megatron sft",
       .starts = starts_swift,
-      .has_argument = has_argument,
+      .has_argument = is_argument_and_value,
       .takes_values = [](std::string_view) { return true; },
       .matters =
           [](std::string_view argument) { return argument_matters(argument, kSwiftSettings); }};
