@@ -7,6 +7,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright {
@@ -52,6 +53,10 @@ void settle_sharding(Plan& plan, const Job& job, const Active& active) {
 void settle_schedule(Plan& plan, const Job& job) {
   const bool same = plan.schedule.kind == ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
   if (same) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
+  std::int64_t& group = plan.schedule.group;
+  const bool least =
+      group > 0 && group == least_group(plan.parallel.pipeline, micro_batches(job, plan));
+  if (least) group = 0;
   const std::int64_t chunks = placement_of(plan).model_chunks();
   // An even split leaves no chunk without layers, a listed one may.
   const bool even =

@@ -54,6 +54,10 @@ void compare(Differences& found, const Row& choice, const Plan& from, const Plan
 std::string changes(const Plan& from, const Plan& to) {
   Differences found;
   each_choice([&](const auto& choice) { compare(found, choice, from, to); });
+  const std::int64_t group = to.schedule.group;
+  if (from.schedule.group != group) {
+    found.add("schedule.group", group > 0 ? std::to_string(group) : "as small as it can be");
+  }
   const OrderBasis& basis = to.schedule.basis;
   if (from.schedule.basis != basis) {
     found.add("order found for", basis.chunks.empty() ? "this plan" : "another");

@@ -58,7 +58,7 @@ constexpr Named<Rule> kRuleSentences[] = {
      "stp"},
     {Rule::kBatchDivides, "data x micro_batch divides the sequences of the batch"},
     {Rule::kInterleavingNeedsGroups,
-     "in interleaved and paired schedules pipeline divides the number of micro-batches"},
+     "in interleaved and paired schedules no group of micro-batches has fewer than pipeline"},
     {Rule::kDualPipeEnds, "dualpipe needs even numbers of positions and of micro-batches"},
     {Rule::kDualPipeMicroBatches,
      "dualpipe and dualpipev need at least 2 x pipeline micro-batches, stp 3 x pipeline"},

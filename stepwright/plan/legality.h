@@ -41,7 +41,7 @@ enum class Rule : std::uint8_t {
   kScheduleNeedsPipeline,    ///< what shortens a pipeline's bubble needs pipeline above 1
   kStrandsNeedPairs,         ///< two strands: the schedule has a forward beside a backward
   kBatchDivides,             ///< sequences a multiple of data * micro_batch
-  kInterleavingNeedsGroups,  ///< micro-batches a multiple of pipeline
+  kInterleavingNeedsGroups,  ///< no group of micro-batches below pipeline
   kDualPipeEnds,             ///< dualpipe: even numbers of positions and of micro-batches
   kDualPipeMicroBatches,     ///< dualpipe, dualpipev: at least 2 pipeline micro-batches
   kStrandsNeedMicroBatches,  ///< two strands: at least 2 micro-batches

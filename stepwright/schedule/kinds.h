@@ -7,6 +7,7 @@
 
 #include "stepwright/core/named.h"
 #include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/placement.h"
 #include "stepwright/schedule/turns.h"
 
@@ -36,12 +37,12 @@ struct ScheduleTraits {
   PlacementKind placement = PlacementKind::kCyclic;
   std::int64_t least_chunks = 1;  ///< Of a position.
   std::int64_t most_chunks = 1;
-  bool several_apart = false;  ///< One chunk on one position, at least two on each of several.
-  bool alone = true;           ///< Also of one position.
-  bool pairs = false;          ///< Has turns in which a forward stands beside a backward.
-  bool braids = false;         ///< Also beside data gradients or weight gradients alone.
-  bool rounds = false;         ///< Micro-batches come in rounds of as many as there are positions.
-  bool even = false;           ///< Positions are an even number, and so are micro-batches.
+  bool several_apart = false;     ///< One chunk on one position, at least two on each of several.
+  bool alone = true;              ///< Also of one position.
+  bool pairs = false;             ///< Has turns in which a forward stands beside a backward.
+  bool braids = false;            ///< Also beside data gradients or weight gradients alone.
+  bool groups = false;            ///< Micro-batches come in groups (`groups.h`).
+  bool even = false;              ///< Positions are an even number, and so are micro-batches.
   std::int64_t least_rounds = 0;  ///< At least so many times the positions are micro-batches.
   bool found = false;             ///< Its order is looked for, by how long a plan's parts take.
   bool runs = true;               ///< A plan may name it; else it is only studied.
@@ -56,9 +57,14 @@ struct PipelineSize {
   std::int64_t position = 0;
   std::int64_t micro_batches = 1;
   std::int64_t chunks = 1;  ///< Of a position.
+  std::int64_t group = 0;   ///< Micro-batches of a group; 0: `least_group`.
 
   /// Positions between this one and the last.
   [[nodiscard]] std::int64_t behind() const { return stages - 1 - position; }
+  /// Micro-batches that a chunk takes before the next one does.
+  [[nodiscard]] std::int64_t grouped() const {
+    return group > 0 ? group : least_group(stages, micro_batches);
+  }
 };
 
 /// All that a schedule is: what its file in `kinds/` defines.

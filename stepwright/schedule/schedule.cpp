@@ -21,6 +21,11 @@ Placement placement_of(const Schedule& schedule, std::int64_t positions) {
   return {traits.found ? schedule.basis.placement : traits.placement, positions, schedule.chunks};
 }
 
+std::int64_t group_of(const Schedule& schedule, std::int64_t positions,
+                      std::int64_t micro_batches) {
+  return schedule.group > 0 ? schedule.group : least_group(positions, micro_batches);
+}
+
 bool fits(const OrderBasis& basis, const Placement& placement) {
   return std::ssize(basis.chunks) == placement.model_chunks() &&
          std::ssize(basis.room_bytes) == placement.positions();
@@ -32,7 +37,8 @@ std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
   if (!definition.traits.found) {
     std::vector<Turns> turns;
     for (std::int64_t position = 0; position < positions; ++position) {
-      turns.push_back(definition.turns({positions, position, micro_batches, schedule.chunks}));
+      turns.push_back(
+          definition.turns({positions, position, micro_batches, schedule.chunks, schedule.group}));
     }
     return turns;
   }

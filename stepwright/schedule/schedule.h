@@ -56,6 +56,7 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
   std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
+  std::int64_t group = 0;    ///< Of schedules with groups, micro-batches of one; 0: `least_group`.
   OrderBasis basis = {};     ///< Of `auto`: the same one has the same order.
   KnownTurns known = {};     ///< Of `auto`.
   auto operator<=>(const Schedule&) const = default;
@@ -67,6 +68,9 @@ std::vector<Schedule> schedules_of(ScheduleKind kind, const std::vector<std::int
 
 /// The placement of a schedule on so many pipeline positions.
 Placement placement_of(const Schedule& schedule, std::int64_t positions);
+
+/// The micro-batches of a group of a schedule with groups.
+std::int64_t group_of(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches);
 
 /// Whether what an order is found for has the chunks and positions of a placement.
 bool fits(const OrderBasis& basis, const Placement& placement);

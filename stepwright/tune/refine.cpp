@@ -124,8 +124,8 @@ bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_bat
     double waiting_bytes = 0;
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
       const auto chunk = static_cast<std::size_t>(placement.model_chunk({position, i}));
-      const auto waits = static_cast<double>(
-          waiting({pipeline, position, micro_batches, choice.schedule.chunks}, i));
+      const auto waits = static_cast<double>(waiting(
+          {pipeline, position, micro_batches, choice.schedule.chunks, choice.schedule.group}, i));
       states_bytes += work_.layers().sum(states, starts[chunk], starts[chunk + 1]);
       waiting_bytes += waits * work_.layers().sum(retained, starts[chunk], starts[chunk + 1]);
     }

@@ -147,5 +147,32 @@ TEST(Megatron, WritesTheFlagsOfARelease) {
   EXPECT_THAT(newest, testing::HasSubstr("--attention-backend"));
 }
 
+// --global-batch-size 512 on 4 x 8 devices, tensor 8 and pipeline 4: 512 micro-batches.
+std::string interleaved_script(const std::string& more) {
+  std::string script = kScript;
+  const std::string mark = "    --sequence-parallel\n";
+  return script.replace(script.find(mark), mark.size(),
+                        mark + "    --num-layers-per-virtual-pipeline-stage 10\n" + more);
+}
+
+TEST(Megatron, ReadsAndWritesGroupsOfMicroBatches) {
+  const std::string flag = "--microbatch-group-size-per-virtual-pipeline-stage";
+  EXPECT_EQ(read(interleaved_script("")).plan.schedule.group, 0);
+  const PlannedJob planned = read(interleaved_script("    " + flag + " 12\n"));
+  EXPECT_EQ(planned.plan.schedule.group, 12);
+  const std::string written = export_plan("megatron", planned, "").text;
+  EXPECT_THAT(written, testing::HasSubstr(flag + " 12"));
+  EXPECT_EQ(read(written).plan.schedule, planned.plan.schedule);
+  EXPECT_THAT(export_plan("megatron", read(interleaved_script("")), "").text,
+              testing::Not(testing::HasSubstr(flag)));
+  try {
+    // Groups of 10 leave 2, fewer than the 4 positions.
+    read(interleaved_script("    " + flag + " 10\n"));
+    FAIL() << "groups of 10 are read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("interleaving-needs-groups"));
+  }
+}
+
 }  // namespace
 }  // namespace stepwright

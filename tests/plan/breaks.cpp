@@ -185,8 +185,16 @@ std::vector<Break> batch_breaks() {
          plan.micro_batch = 16;
          interleave(plan, 2);
        },
-       "1 micro-batches are not a multiple of pipeline 2 (interleaved); nearest legal: "
-       "micro_batch 8"},
+       "1 micro-batches do not come in groups of 1 of which each, the last one too, has pipeline 2 "
+       "or more (interleaved); nearest legal: micro_batch 8"},
+      {Rule::kInterleavingNeedsGroups, false,
+       [](Job& job, Plan& plan) {
+         job.sequences = 10;
+         interleave(plan, 2);
+         plan.schedule.group = 4;
+       },
+       "5 micro-batches do not come in groups of 4 of which each, the last one too, has pipeline 2 "
+       "or more (interleaved); nearest legal: schedule.group 3"},
       {Rule::kDualPipeEnds, false,
        [](Job& job, Plan& plan) {
          job.sequences = 30;

@@ -83,6 +83,7 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   if (pipeline > 1 ? dice.chance(3) : dice.chance(20)) {
     plan.schedule = {.kind = ScheduleKind::kInterleaved,
                      .chunks = dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
+    if (dice.chance(3)) plan.schedule.group = dice.pick<std::int64_t>({2, 3, 4, 5, 8});
   } else {
     plan.schedule.kind = dice.pick<ScheduleKind>(
         {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1,

@@ -144,6 +144,20 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
   return false;
 }
 
+/// Deals micro-batches out group after group, as Megatron-Core does; any group will do where the
+/// plan names none.
+bool comes_in_groups(std::int64_t count, const Plan& plan) {
+  const std::int64_t named = plan.schedule.group;
+  for (std::int64_t group = named > 0 ? named : 1; group <= (named > 0 ? named : count); ++group) {
+    bool all = group <= count;
+    for (std::int64_t left = count; left > 0; left -= group) {
+      all = all && std::min(left, group) >= plan.parallel.pipeline;
+    }
+    if (all) return true;
+  }
+  return false;
+}
+
 bool batch_can_be_dealt(const Job& job, const Plan& plan) {
   if (!deals_evenly(job.sequences, plan.parallel.data)) return false;
   std::int64_t left = job.sequences / plan.parallel.data;
@@ -153,7 +167,7 @@ bool batch_can_be_dealt(const Job& job, const Plan& plan) {
   if (plan.schedule.strands == 2 && count < 2) return false;
   switch (plan.schedule.kind) {
     case ScheduleKind::kInterleaved:
-    case ScheduleKind::kPaired: return deals_evenly(count, plan.parallel.pipeline);
+    case ScheduleKind::kPaired: return comes_in_groups(count, plan);
     case ScheduleKind::kDualPipe: return count % 2 == 0 && count >= 2 * plan.parallel.pipeline;
     case ScheduleKind::kDualPipeV: return count >= 2 * plan.parallel.pipeline;
     case ScheduleKind::kStp: return count >= 3 * plan.parallel.pipeline;

@@ -48,6 +48,9 @@ const RankCase kPipeline[] = {
     {"Gpipe", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 2\nschedule: gpipe\n"},
     {"Interleaved", 2, kLlama,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n"},
+    {"InterleavedInGroups", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\n"
+     "schedule: {kind: interleaved, chunks: 2, group: 3}\n"},
     {"ZeroBubble", 2, kLlama,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: selective\n"},
     {"ZeroBubbleRecomputesModules", 2, kLlama,

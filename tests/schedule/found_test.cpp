@@ -87,7 +87,7 @@ double best_named_s(const Uneven& u) {
   for (const auto& [kind, name] : kScheduleNames) {
     const ScheduleTraits& traits = traits_of(kind);
     if (traits.found || !traits.runs) continue;
-    if (traits.rounds && u.micro_batches % u.stages != 0) continue;
+    if (traits.groups && u.micro_batches < u.stages) continue;
     if (u.micro_batches < traits.least_rounds * u.stages) continue;
     for (std::int64_t chunks = traits.least_chunks;
          chunks <= std::min<std::int64_t>(2, traits.most_chunks); ++chunks) {

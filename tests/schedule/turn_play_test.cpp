@@ -201,8 +201,7 @@ TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
        {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
         Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5}}) {
     for (const std::int64_t stages : {2, 3, 8}) {
-      for (const std::int64_t rounds : {1, 2, 5}) {
-        const std::int64_t m = rounds * stages;
+      for (const std::int64_t m : {stages, stages + 1, 2 * stages, 5 * stages, 5 * stages - 1}) {
         for (std::int64_t position = 0; position < stages; ++position) {
           const PipelineSize at{stages, position, m, schedule.chunks};
           EXPECT_EQ(counted(schedule, at), fullest(schedule, at));
@@ -212,20 +211,53 @@ TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
   }
 }
 
+/// Expects the seconds of the closed form and of the played turns to be the same.
+void expect_same_seconds(const Schedule& schedule, std::int64_t stages, std::int64_t m) {
+  const auto p = static_cast<std::size_t>(stages);
+  const std::vector<double> forward(p, 1.0);
+  const std::vector<double> backward(p, 2.25);
+  const std::vector<double> chunk(static_cast<std::size_t>(schedule.chunks),
+                                  3.25 / static_cast<double>(schedule.chunks));
+  EXPECT_NEAR(definition_of(schedule.kind).form.seconds(m, {forward, backward, chunk, 0}),
+              played_s(schedule, {stages, m, 1.0, 2.25, 1.0}), 1e-9)
+      << stages << " stages, " << m << " micro-batches in groups of " << schedule.group;
+}
+
 TEST(ScheduleForms, GiveTheSecondsOfThePlayedTurnsForEqualPositions) {
   for (const Schedule& schedule :
        {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
         Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 4}}) {
     for (const std::int64_t stages : {2, 3, 8}) {
-      for (const std::int64_t m : {stages, 4 * stages}) {
-        const auto p = static_cast<std::size_t>(stages);
-        const std::vector<double> forward(p, 1.0);
-        const std::vector<double> backward(p, 2.25);
-        const std::vector<double> chunk(static_cast<std::size_t>(schedule.chunks),
-                                        3.25 / static_cast<double>(schedule.chunks));
-        EXPECT_NEAR(definition_of(schedule.kind).form.seconds(m, {forward, backward, chunk, 0}),
-                    played_s(schedule, {stages, m, 1.0, 2.25, 1.0}), 1e-9);
+      for (const std::int64_t m : {stages, 4 * stages}) expect_same_seconds(schedule, stages, m);
+    }
+  }
+}
+
+TEST(ScheduleForms, HoldForEveryGroupOfMicroBatches) {
+  for (const std::int64_t stages : {2, 3, 4}) {
+    for (std::int64_t m = stages; m <= 4 * stages + 1; ++m) {
+      for (std::int64_t group = stages; group <= m; ++group) {
+        if (!is_group(group, stages, m)) continue;
+        const Schedule schedule{.kind = ScheduleKind::kInterleaved, .chunks = 3, .group = group};
+        expect_same_seconds(schedule, stages, m);
+        for (std::int64_t position = 0; position < stages; ++position) {
+          const PipelineSize at{stages, position, m, schedule.chunks, group};
+          EXPECT_EQ(counted(schedule, at), fullest(schedule, at));
+        }
       }
+    }
+  }
+}
+
+TEST(ScheduleForms, NoTurnOfPairedGroupsWaitsForever) {
+  TurnPlayer player;
+  for (const std::int64_t stages : {2, 3, 4}) {
+    for (std::int64_t m = stages; m <= 4 * stages + 1; ++m) {
+      const Schedule schedule{.kind = ScheduleKind::kPaired, .chunks = 2};
+      const Uniform u{stages, m, 1.0, 2.0, 1.0};
+      const TurnSeconds seconds = seconds_of(u, 2);
+      EXPECT_NO_THROW(
+          player.play(all_turns(schedule, stages, m), placement_of(schedule, stages), seconds));
     }
   }
 }

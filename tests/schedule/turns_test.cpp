@@ -53,6 +53,36 @@ TEST(PipelineSchedule, InterleavedTakesRoundsOfStagesThroughEveryChunk) {
   EXPECT_EQ(text(all_turns(schedule, 2, 2)[1]), "F0 F1 F0'1 B0'1 F1'1 B1'1 B0 B1");
 }
 
+// The table that get_schedule_table of Megatron-Core's schedules.py gives as its example: two
+// positions, two chunks, five micro-batches in groups of three.
+TEST(PipelineSchedule, TheLastGroupOfInterleavedMayBeSmaller) {
+  const Schedule schedule{.kind = ScheduleKind::kInterleaved, .chunks = 2, .group = 3};
+  EXPECT_EQ(text(all_turns(schedule, 2, 5)[1]),
+            "F0 F1 F2 F0'1 B0'1 F1'1 B1'1 F2'1 B2'1 F3 B0 F4 B1 F3'1 B2 F4'1 B3'1 B4'1 B3 B4");
+}
+
+TEST(PipelineSchedule, GroupsAreAsSmallAsNoneIsBelowThePositions) {
+  EXPECT_EQ(least_group(4, 12), 4);
+  EXPECT_EQ(least_group(4, 5), 5);
+  EXPECT_EQ(least_group(4, 9), 5);   // And one of 4.
+  EXPECT_EQ(least_group(4, 14), 5);  // 5, 5, 4.
+  EXPECT_FALSE(is_group(4, 4, 9));   // One micro-batch would be left.
+  EXPECT_FALSE(is_group(3, 4, 9));
+  EXPECT_FALSE(is_group(least_group(4, 3), 4, 3));
+  const Schedule schedule{ScheduleKind::kInterleaved, 2};
+  EXPECT_EQ(text(all_turns(schedule, 2, 3)[1]), "F0 F1 F2 F0'1 B0'1 F1'1 B1'1 F2'1 B2'1 B0 B1 B2");
+}
+
+// torch's ScheduleInterleaved1F1B: M / (M / p) in each of M / p rounds, else it refuses.
+TEST(PipelineSchedule, PyTorchHasTheSmallestGroupOrNone) {
+  for (const std::int64_t p : {2, 3, 4, 5, 8}) {
+    for (std::int64_t m = p; m < 8 * p; ++m) {
+      const std::int64_t rounds = m / p;
+      EXPECT_EQ(is_even_group(least_group(p, m), p, m), m % rounds == 0) << p << " " << m;
+    }
+  }
+}
+
 TEST(PipelineSchedule, ZeroBubbleH1DefersAsManyWeightGradientsAsPositionsStandBefore) {
   const Schedule schedule{ScheduleKind::kZeroBubbleH1, 1};
   EXPECT_EQ(text(all_turns(schedule, 3, 4)[0]), "F0 F1 F2 D0 W0 F3 D1 W1 D2 W2 D3 W3");

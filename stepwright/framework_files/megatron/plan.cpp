@@ -77,7 +77,11 @@ void add_pipeline(Tree& fields, const PlannedJob& planned, std::string_view rele
   } else if (plan.schedule.chunks > 1) {
     fields.set("virtual_pipeline_model_parallel_size", plan.schedule.chunks);
   }
-  if (plan.schedule.chunks > 1 && !plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
+  if (plan.schedule.chunks == 1) return;
+  if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
+  const std::int64_t group =
+      group_of(plan.schedule, plan.parallel.pipeline, micro_batches(planned.job, plan));
+  if (group != plan.parallel.pipeline) fields.set("microbatch_group_size_per_vp_stage", group);
 }
 
 void add_data(Tree& fields, const PlannedJob& planned) {
@@ -223,7 +227,10 @@ void read_schedule(const Fields& fields, Draft& draft) {
     }
     plan.layers = uneven_layers(fields, layers, pipeline * chunks);
   }
-  if (chunks > 1) plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks};
+  if (chunks > 1) {
+    const std::int64_t group = fields.integer("microbatch_group_size_per_vp_stage", pipeline);
+    plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks, .group = group};
+  }
   plan.overlap.pipeline = chunks > 1 && fields.flag("overlap_p2p_comm", true);
 }
 

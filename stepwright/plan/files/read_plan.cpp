@@ -53,12 +53,18 @@ std::vector<ChunkLoad> read_loads(Node durations, Node kept) {
   return chunks;
 }
 
-constexpr std::string_view kBasisKeys[] = {"placement", "durations_ns", "kept_bytes", "hop_ns",
-                                           "room_bytes"};
+constexpr std::string_view kScheduleKeys[] = {"group",      "placement", "durations_ns",
+                                              "kept_bytes", "hop_ns",    "room_bytes"};
 
 /// Reads the parts of a schedule that no search chooses.
 void read_schedule_rest(Node node, Schedule& schedule) {
   if (!node.is_mapping() || !node.find("chunks")) schedule.chunks = usual_chunks(schedule.kind);
+  if (const auto group = node.is_mapping() ? node.find("group") : std::nullopt) {
+    if (!traits_of(schedule.kind).groups) {
+      group->fail("only the schedules interleaved and paired have groups of micro-batches");
+    }
+    schedule.group = read_degree(*group);
+  }
   const auto durations = node.is_mapping() ? node.find("durations_ns") : std::nullopt;
   if (!durations) return;
   if (!traits_of(schedule.kind).found) durations->fail("only the schedule auto has durations");
@@ -130,7 +136,7 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
   Plan plan;
   plan.accumulate = default_gradients(job);
   plan.sharding.group = plan.sharding.expert_group = kNodeGroup;
-  check_parts(node, kBasisKeys);
+  check_parts(node, kScheduleKeys);
   const auto sharding = node.find("sharding");
   if (sharding && sharding->is_mapping()) static_cast<void>(sharding->get("states"));
   each_choice([&](const auto& choice) {

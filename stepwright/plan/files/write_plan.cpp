@@ -98,6 +98,7 @@ void write_plan(Json& file, const Plan& plan) {
   }
   each_choice(
       [&](const auto& choice) { at_place(file, choice.place) = choice.write(choice.of(plan)); });
+  if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;
   write_basis(file["schedule"], plan.schedule.basis);
 }
 

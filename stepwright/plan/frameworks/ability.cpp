@@ -8,6 +8,7 @@
 #include <span>
 
 #include "stepwright/plan/canonical.h"
+#include "stepwright/schedule/groups.h"
 
 namespace stepwright {
 namespace {
@@ -107,11 +108,12 @@ std::vector<std::string> sharding_words() {
   return words;
 }
 
-/// The kinds, a forward beside a backward operator by operator, and another order than 1f1b's where
-/// there is no pipeline.
+/// The kinds, a forward beside a backward operator by operator, another order than 1f1b's where
+/// there is no pipeline, and groups of more micro-batches than positions: as PyTorch has them, and
+/// others.
 std::vector<std::string> schedule_words() {
   std::vector<std::string> words = words_of(kScheduleNames);
-  words.insert(words.end(), {"two-strands", "one-position"});
+  words.insert(words.end(), {"two-strands", "one-position", "even-groups", "any-groups"});
   return words;
 }
 
@@ -168,13 +170,19 @@ bool replicates(const Job& job, const Parallel& degrees) {
   return degrees.context * degrees.data > 1 || (job.model.experts && degrees.expert_data() > 1);
 }
 
-WordSet taken_schedule(const Plan& plan) {
+WordSet taken_schedule(const Job& job, const Plan& plan) {
   const bool alone = plan.parallel.pipeline == 1;
   if (alone && plan.schedule.kind == ScheduleKind::kOneForwardOneBackward) return {};
   constexpr std::size_t kKinds = std::size(kScheduleNames);
-  return word(kScheduleNames, plan.schedule.kind)
-      .set(kKinds, plan.schedule.strands > 1)
-      .set(kKinds + 1, alone);
+  WordSet words = word(kScheduleNames, plan.schedule.kind)
+                      .set(kKinds, plan.schedule.strands > 1)
+                      .set(kKinds + 1, alone);
+  if (!traits_of(plan.schedule.kind).groups) return words;
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t count = micro_batches(job, plan);
+  const std::int64_t group = group_of(plan.schedule, pipeline, count);
+  const bool even = is_even_group(group, pipeline, count);
+  return words.set(kKinds + 2, even && group != pipeline).set(kKinds + 3, !even);
 }
 
 WordSet taken_layers(const Job& job, const Plan& plan) {
@@ -335,7 +343,7 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   switch (ability) {
     case Ability::kParallel: return degrees_above_one(degrees);
-    case Ability::kSchedule: return taken_schedule(plan);
+    case Ability::kSchedule: return taken_schedule(job, plan);
     case Ability::kLayers: return taken_layers(job, plan);
     case Ability::kSequenceParallel:
       return degrees.tensor > 1 ? WordSet().set(plan.sequence_parallel ? 1 : 0) : WordSet();

@@ -68,14 +68,16 @@ using WordSet = std::bitset<128>;
 /// The words that plans and jobs have for an ability, as in their files. Of `layers` `equal` (all
 /// chunks have as many), `nearly` (the even split with a remainder), `any` (a list) and `hollow` (a
 /// chunk between the first and the last has none). Of `schedule` `two-strands` (a forward beside a
-/// backward) and `one-position` (another order than 1f1b's of one position). Of
-/// `collectives_scope` `run` (schemes take one algorithm) and `scheme` (they differ). Of
-/// `sharding_groups` `other_instances` (experts
-/// share states in more or fewer groups than the rest), `cut_context` (a group ends inside a group
-/// of context parallelism), `within_context` (states are shared over context and experts alone),
-/// `single` (every state is on one rank), `experts_cut_alone` (an expert-tensor degree without an
-/// expert degree), `experts_cut_apart` (without an expert degree experts are not cut as the rest)
-/// and `cut_nodes` (an axis of the mesh fills a node by a fraction).
+/// backward), `one-position` (another order than 1f1b's of one position), `even-groups` (as many
+/// groups of micro-batches as can be, all alike, each of more than there are positions) and
+/// `any-groups` (other groups than of as many micro-batches as positions). Of `collectives_scope`
+/// `run` (schemes take one algorithm) and `scheme` (they differ). Of `sharding_groups`
+/// `other_instances` (experts share states in more or fewer groups than the rest), `cut_context` (a
+/// group ends inside a group of context parallelism), `within_context` (states are shared over
+/// context and experts alone), `single` (every state is on one rank), `experts_cut_alone` (an
+/// expert-tensor degree without an expert degree), `experts_cut_apart` (without an expert degree
+/// experts are not cut as the rest) and `cut_nodes` (an axis of the mesh fills a node by a
+/// fraction).
 const std::vector<std::string>& ability_words(Ability ability);
 
 /// "1f1b, interleaved"; "none" of no words, "any" of all of many.

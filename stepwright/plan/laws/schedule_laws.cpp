@@ -5,6 +5,7 @@
 
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright {
@@ -133,6 +134,11 @@ std::string pipeline_missing_values(const Job& /*job*/, const Plan& plan) {
 
 void repair_to_plain(Repairs& repairs) { repairs.plans({plain(repairs.plan())}); }
 
+void repair_rounds(Repairs& repairs) {
+  repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
+  repair_to_plain(repairs);
+}
+
 /// Micro-batches that come from two ends to two halves of the positions.
 bool odd_ends(const Job& job, const Plan& plan) {
   if (!traits(plan).even) return false;
@@ -204,20 +210,29 @@ void repair_batch(Repairs& repairs) {
   repairs.values(kDataKnob, divisors(std::gcd(job.sequences, job.cluster.devices())));
 }
 
-bool rounds_cut(const Job& job, const Plan& plan) {
-  return traits(plan).rounds && micro_batches(job, plan) % plan.parallel.pipeline != 0;
+/// The micro-batches of a group.
+std::int64_t group_size(const Job& job, const Plan& plan) {
+  return group_of(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan));
 }
 
-std::string rounds_values(const Job& job, const Plan& plan) {
-  return fmt::format("{} micro-batches are not a multiple of pipeline {} ({})",
-                     micro_batches(job, plan), plan.parallel.pipeline, kind_of(plan));
+bool groups_cut(const Job& job, const Plan& plan) {
+  return traits(plan).groups &&
+         !is_group(group_size(job, plan), plan.parallel.pipeline, micro_batches(job, plan));
 }
 
-void repair_rounds(Repairs& repairs) {
-  repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
-  repair_to_plain(repairs);
+std::string groups_values(const Job& job, const Plan& plan) {
+  return fmt::format(
+      "{} micro-batches do not come in groups of {} of which each, the last one too, has pipeline "
+      "{} or more ({})",
+      micro_batches(job, plan), group_size(job, plan), plan.parallel.pipeline, kind_of(plan));
 }
 
+void repair_groups(Repairs& repairs) {
+  Plan least = repairs.plan();
+  least.schedule.group = least_group(least.parallel.pipeline, micro_batches(repairs.job(), least));
+  repairs.plans({least});
+  repair_rounds(repairs);
+}
 /// Some fill both of their ways before their steady state begins.
 std::int64_t least_micro_batches(const Plan& plan) {
   return traits(plan).least_rounds * plan.parallel.pipeline;
@@ -241,7 +256,7 @@ constexpr Law kScheduleLaws[] = {
     {Rule::kScheduleNeedsPipeline, pipeline_missing, pipeline_missing_values, repair_to_plain},
     {Rule::kStrandsNeedPairs, strands_without_pairs, strands_values, repair_strands},
     {Rule::kBatchDivides, batch_cut, batch_values, repair_batch},
-    {Rule::kInterleavingNeedsGroups, rounds_cut, rounds_values, repair_rounds},
+    {Rule::kInterleavingNeedsGroups, groups_cut, groups_values, repair_groups},
     {Rule::kDualPipeEnds, odd_ends, odd_ends_values, repair_rounds},
     {Rule::kDualPipeMicroBatches, too_few_micro_batches, few_micro_batches_values, repair_rounds},
     {Rule::kStrandsNeedMicroBatches, strands_of_one, strands_of_one_values, repair_strands_of_one}};

@@ -99,7 +99,7 @@ class Finder {
       if (chunks < traits.least_chunks || chunks > traits.most_chunks) continue;
       if (chunks > 1 && placement_of(schedule, stages()) != pipeline_.placement) continue;
       if (pipeline_.micro_batches < traits.least_rounds * stages()) continue;
-      if (traits.rounds && pipeline_.micro_batches % stages() != 0) continue;
+      if (traits.groups && pipeline_.micro_batches < stages()) continue;
       std::vector<Order> whole;
       std::vector<Order> parts;
       for (const Turns& list : all_turns(schedule, stages(), pipeline_.micro_batches)) {

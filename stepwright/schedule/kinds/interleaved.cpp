@@ -25,19 +25,21 @@ double interleaved_s(std::int64_t micro_batches, const PipelineSeconds& seconds)
          seconds.hops_s();
 }
 
-/// The first 2 (p-1-i) + (v-1) p + 1 forwards in their order, p of a chunk at a time.
+/// The first 2 (p-1-i) + (v-1) n + 1 forwards in their order, n of a chunk at a time.
 std::int64_t interleaved_waiting(const PipelineSize& at, std::int64_t chunk) {
-  const std::int64_t round = at.stages * at.chunks;
+  const std::int64_t group = at.grouped();
   const std::int64_t all = std::min(at.micro_batches * at.chunks, interleaved_warm_up(at) + 1);
-  const std::int64_t rest = std::clamp<std::int64_t>(all % round - chunk * at.stages, 0, at.stages);
-  return all / round * at.stages + rest;
+  const std::int64_t before = all / (group * at.chunks) * group;
+  const std::int64_t held = std::min(group, at.micro_batches - before);
+  const std::int64_t rest = all - before * at.chunks;
+  return before + std::clamp<std::int64_t>(rest - chunk * held, 0, held);
 }
 
 }  // namespace
 
 const ScheduleDefinition schedule_kinds::kInterleaved = {
     .text = "1f1b with several model chunks per rank: a smaller bubble, more messages",
-    .traits = {.least_chunks = 2, .most_chunks = kAnyChunks, .alone = false, .rounds = true},
+    .traits = {.least_chunks = 2, .most_chunks = kAnyChunks, .alone = false, .groups = true},
     .turns = interleaved_turns,
     .form = {.seconds = interleaved_s, .waiting = interleaved_waiting}};
 

@@ -14,7 +14,7 @@ Turns paired_turns(const PipelineSize& size) {
 
 const ScheduleDefinition schedule_kinds::kPaired = {
     .text = "interleaved 1f1b with every forward beside another micro-batch's backward",
-    .traits = {.most_chunks = kAnyChunks, .several_apart = true, .pairs = true, .rounds = true},
+    .traits = {.most_chunks = kAnyChunks, .several_apart = true, .pairs = true, .groups = true},
     .turns = paired_turns};
 
 }  // namespace stepwright

@@ -168,7 +168,7 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
 /// The bytes that wait, and the largest moment beside them, for a schedule with closed forms.
 PeakBytes PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
   const PipelineSize at{plan.parallel.pipeline, position, micro_batches(job_, plan),
-                        plan.schedule.chunks};
+                        plan.schedule.chunks, plan.schedule.group};
   const auto waiting = definition_of(plan.schedule.kind).form.waiting;
   // When all have come that wait at once, the first backward is that of the last chunk; with
   // several, the last forward was that of another.

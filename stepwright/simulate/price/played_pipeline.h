@@ -22,7 +22,8 @@ struct PlayedSchedule {
   std::vector<std::int64_t> weights_at_end;  ///< By position.
 };
 
-/// Micro-batches of a pipeline that are played, in multiples of its stages. What comes after is
+/// Micro-batches of a pipeline that are played, in multiples of its stages or, where micro-batches
+/// come in groups, of a group. What comes after is
 /// steady: each further micro-batch takes as long as those of the last round did in the mean.
 inline constexpr std::int64_t kPlayedRounds = 8;
 
@@ -42,7 +43,7 @@ class PlayedPipeline {
 
  private:
   /// The schedule with turns alone: seconds do not ask for what waits.
-  PlayedSchedule& remembered(const Plan& plan, std::int64_t played);
+  PlayedSchedule& remembered(const Plan& plan, const Schedule& grouped, std::int64_t played);
 
   struct Key {
     Schedule schedule;

@@ -62,6 +62,7 @@ class Dice {
          ScheduleKind::kPaired, ScheduleKind::kStp});
     p.schedule.chunks = chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
     if (traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
+    if (traits_of(p.schedule.kind).groups && flag(2)) p.schedule.group = pick(Sizes{3, 5, 8, 12});
     if (!flag(4)) p.layers = fewer_at_the_ends(job.model.layers, placement_of(p).model_chunks());
     p.recompute.kind =
         pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull,
@@ -214,6 +215,8 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
     for (const Schedule& schedule :
          {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
           Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5},
+          Schedule{.kind = ScheduleKind::kInterleaved, .chunks = 2, .group = 12},
+          Schedule{.kind = ScheduleKind::kPaired, .chunks = 2, .group = 12},
           Schedule{ScheduleKind::kZeroBubbleH1, 1}, Schedule{ScheduleKind::kZeroBubbleV, 2},
           Schedule{ScheduleKind::kVMin, 2}, Schedule{ScheduleKind::kFolded, 2},
           Schedule{ScheduleKind::kDualPipeV, 2}, Schedule{ScheduleKind::kPaired, 2},

@@ -49,7 +49,7 @@ void expect_same_as_recorded(const Job& job, const Plan& plan) {
 
 TEST(SlotMemo, ChangesNoTimeWhateverOverlapsAndIsSharded) {
   const Job job = many_micro_batches();
-  for (const Schedule schedule :
+  for (const Schedule& schedule :
        {Schedule{ScheduleKind::kOneForwardOneBackward, 1}, Schedule{ScheduleKind::kInterleaved, 2},
         Schedule{ScheduleKind::kZeroBubbleH1, 1}}) {
     for (const char* sharding : {"NNN", "NNG", "NGG", "GGG"}) {

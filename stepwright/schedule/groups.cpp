@@ -1,0 +1,22 @@
+#include "stepwright/schedule/groups.h"
+
+namespace stepwright {
+
+bool is_group(std::int64_t group, std::int64_t positions, std::int64_t micro_batches) {
+  if (group < positions || group > micro_batches) return false;
+  const std::int64_t last = micro_batches % group;
+  return last == 0 || last >= positions;
+}
+
+std::int64_t least_group(std::int64_t positions, std::int64_t micro_batches) {
+  std::int64_t group = positions;
+  while (group < micro_batches && !is_group(group, positions, micro_batches)) ++group;
+  return group < micro_batches ? group : micro_batches;
+}
+
+bool is_even_group(std::int64_t group, std::int64_t positions, std::int64_t micro_batches) {
+  const std::int64_t groups = micro_batches / positions;
+  return groups > 0 && group * groups == micro_batches;
+}
+
+}  // namespace stepwright
