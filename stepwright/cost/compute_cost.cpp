@@ -175,6 +175,10 @@ double ComputeCost::arithmetic_s(const Operator& op) const {
     case OperatorKind::kScores:
     case OperatorKind::kAttendValues:
       return work * rates_.attention_s_per_flop[index(op.dtype)] + rates_.start_s;
+    case OperatorKind::kScan:
+      // A decay for each element of the state leaves no products (Mamba).
+      if (op.purpose == Purpose::kMambaScan) return work * rates_.vector_s_per_flop;
+      return work / (constants::kScanShare.value * peaks_.flops) + rates_.start_s;
     default: return work * rates_.vector_s_per_flop;
   }
 }

@@ -70,6 +70,9 @@ inline constexpr Constant kGroupedPadding{
 inline constexpr Constant kUnfusedAttentionShare{
     "products of unfused attention, share of peak", 0.36, "",
     "operator tables of arXiv 2509.22832: .30-.45 on A100, .34-.38 on GH200"};
+inline constexpr Constant kScanShare{
+    "products of a scan in chunks, share of peak", 0.15, "",
+    "assumed, as no sample of one is in the tables: a band of .1 to .2 is likely"};
 inline constexpr Constant kAttentionBackward{
     "rate of a fused attention backward over its forward", 0.85, "",
     "FlashAttention-2 and -3 papers on H100; arXiv 2509.22832 gives .81 on A100"};

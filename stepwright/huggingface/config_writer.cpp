@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -45,7 +46,8 @@ void add_sizes(Json& json, const Architecture& model) {
 
 /// Sliding windows as lists of layer types, which Mistral's first versions do not have.
 void add_windows(Json& json, const Architecture& model, const Family& family) {
-  const std::int64_t window = model.windows.empty() ? 0 : std::ranges::max(model.windows);
+  const std::vector<std::int64_t> windows = windows_of(model);
+  const std::int64_t window = windows.empty() ? 0 : std::ranges::max(windows);
   if (window == 0) {
     json["sliding_window"] = nullptr;
     return;
@@ -54,7 +56,7 @@ void add_windows(Json& json, const Architecture& model, const Family& family) {
   if (family.model_type == "mistral" || family.model_type == "mixtral") return;
   json["use_sliding_window"] = true;
   json["layer_types"] = Json::array();
-  for (const std::int64_t one : model.windows) {
+  for (const std::int64_t one : windows) {
     json["layer_types"].push_back(one > 0 ? "sliding_attention" : "full_attention");
   }
 }
@@ -73,8 +75,9 @@ void add_experts(Json& json, const Architecture& model, const Family& family) {
   json["norm_topk_prob"] = experts.normalize_top_k;
   if (model.ffn == 0) json["intermediate_size"] = experts.ffn;
   json["mlp_only_layers"] = Json::array();
-  for (std::size_t i = 0; i < experts.is_dense.size(); ++i) {
-    if (experts.is_dense[i] != 0) json["mlp_only_layers"].push_back(i);
+  const std::vector<std::uint8_t> is_dense = dense_layers_of(model);
+  for (std::size_t i = 0; i < is_dense.size(); ++i) {
+    if (is_dense[i] != 0) json["mlp_only_layers"].push_back(i);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -15,7 +16,7 @@ nlohmann::ordered_json essence(Architecture model) {
   model.name.clear();
   model.dropout = 0;
   if (model.position != Position::kLearned) model.positions = 0;
-  if (model.experts && model.experts->is_dense.empty()) model.ffn = 0;
+  if (!has_shared_width(model)) model.ffn = 0;
   return inline_model(model);
 }
 

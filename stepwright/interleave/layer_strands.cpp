@@ -352,7 +352,7 @@ LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& co
   const LayerClass which = job.model.layer_class(layer);
   LayerStrands out;
   out.templates = build_layer(make_setting(job, plan), which, recompute_of(job, plan, layer));
-  const LayerIds ids(which.experts, plan.parallel.context);
+  const LayerIds ids(which.has_experts(), plan.parallel.context);
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   std::vector<OperatorTime> times;
   cost.price(out.templates.forward, layouts, plan.collectives, times);

@@ -3,11 +3,8 @@
 namespace stepwright {
 
 LayerClass Architecture::layer_class(std::int64_t layer) const {
-  const auto index = static_cast<std::size_t>(layer);
-  LayerClass result;
-  result.experts = experts && (experts->is_dense.empty() || experts->is_dense.at(index) == 0);
-  result.window = windows.empty() ? 0 : windows.at(index);
-  return result;
+  if (!pattern.empty()) return pattern.at(static_cast<std::size_t>(layer));
+  return {.feed_forward = experts ? FeedForward::kExperts : FeedForward::kDense};
 }
 
 std::map<LayerClass, std::int64_t> Architecture::layer_classes() const {

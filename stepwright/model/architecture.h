@@ -12,10 +12,30 @@
 namespace stepwright {
 
 enum class Norm : std::uint8_t { kRms, kLayer };
+/// Where norms stand in a branch of a layer: before it (GPT-2), on its result before that is added
+/// to the residual stream (OLMo-2), or in both places (Gemma-2).
+enum class NormPlacement : std::uint8_t { kBefore, kAfter, kBoth };
+/// Norms of queries and keys: none, over each head with one weight of `head_dim` (Qwen3), with
+/// weights for every head (Cohere, StableLM), over all heads at once (OLMo-2), or over each head
+/// without weights (Llama 4).
+enum class QkNorm : std::uint8_t { kNone, kHead, kEachHead, kWhole, kPlain };
+/// What a layer mixes tokens with. `kNone`: the layer has a feed-forward alone.
+enum class Mixer : std::uint8_t {
+  kAttention,
+  kDeltaNet,
+  kMamba2,
+  kMamba,
+  kShortConvolution,
+  kNone
+};
+enum class FeedForward : std::uint8_t { kDense, kExperts, kNone };
 enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone };
 /// `kGelu` is x times the normal distribution function, `kGeluTanh` the approximation of it by a
 /// hyperbolic tangent that GPT-2 was trained with.
-enum class Activation : std::uint8_t { kSilu, kGelu, kRelu, kSquaredRelu, kGeluTanh };
+/// `kQuickGelu` is x times the logistic function of 1.702 x.
+enum class Activation : std::uint8_t { kSilu, kGelu, kRelu, kSquaredRelu, kGeluTanh, kQuickGelu };
+/// How a router turns logits into weights of experts.
+enum class Scoring : std::uint8_t { kSoftmax, kSigmoid };
 /// How rotary frequencies are changed for sequences longer than those of the first training.
 enum class RotaryScalingKind : std::uint8_t {
   kLinear,
@@ -27,15 +47,33 @@ enum class RotaryScalingKind : std::uint8_t {
 };
 
 inline constexpr Named<Norm> kNormNames[] = {{Norm::kRms, "rmsnorm"}, {Norm::kLayer, "layernorm"}};
+inline constexpr Named<NormPlacement> kNormPlacementNames[] = {{NormPlacement::kBefore, "before"},
+                                                               {NormPlacement::kAfter, "after"},
+                                                               {NormPlacement::kBoth, "both"}};
+inline constexpr Named<QkNorm> kQkNormNames[] = {{QkNorm::kNone, "none"},
+                                                 {QkNorm::kHead, "head"},
+                                                 {QkNorm::kEachHead, "each_head"},
+                                                 {QkNorm::kWhole, "whole"},
+                                                 {QkNorm::kPlain, "plain"}};
+inline constexpr Named<Mixer> kMixerNames[] = {{Mixer::kAttention, "attention"},
+                                               {Mixer::kDeltaNet, "delta_net"},
+                                               {Mixer::kMamba2, "mamba2"},
+                                               {Mixer::kMamba, "mamba"},
+                                               {Mixer::kShortConvolution, "short_convolution"},
+                                               {Mixer::kNone, "none"}};
+inline constexpr Named<FeedForward> kFeedForwardNames[] = {{FeedForward::kDense, "dense"},
+                                                           {FeedForward::kExperts, "experts"},
+                                                           {FeedForward::kNone, "none"}};
+inline constexpr Named<Scoring> kScoringNames[] = {{Scoring::kSoftmax, "softmax"},
+                                                   {Scoring::kSigmoid, "sigmoid"}};
 inline constexpr Named<Position> kPositionNames[] = {{Position::kRope, "rope"},
                                                      {Position::kLearned, "learned"},
                                                      {Position::kAlibi, "alibi"},
                                                      {Position::kNone, "none"}};
-inline constexpr Named<Activation> kActivationNames[] = {{Activation::kSilu, "silu"},
-                                                         {Activation::kGelu, "gelu"},
-                                                         {Activation::kRelu, "relu"},
-                                                         {Activation::kSquaredRelu, "relu2"},
-                                                         {Activation::kGeluTanh, "gelu_tanh"}};
+inline constexpr Named<Activation> kActivationNames[] = {
+    {Activation::kSilu, "silu"},          {Activation::kGelu, "gelu"},
+    {Activation::kRelu, "relu"},          {Activation::kSquaredRelu, "relu2"},
+    {Activation::kGeluTanh, "gelu_tanh"}, {Activation::kQuickGelu, "gelu_quick"}};
 inline constexpr Named<RotaryScalingKind> kRotaryScalingNames[] = {
     {RotaryScalingKind::kLinear, "linear"},     {RotaryScalingKind::kLlama3, "llama3"},
     {RotaryScalingKind::kDynamic, "dynamic"},   {RotaryScalingKind::kYarn, "yarn"},
@@ -74,19 +112,57 @@ struct Experts {
   bool shared_gate = false;      ///< The shared expert's output is gated (Qwen2-MoE).
   bool correction_bias = false;  ///< One non-trained bias per expert (DeepSeek-V3).
   bool normalize_top_k = true;   ///< The weights of a token's top k add up to 1.
-  std::vector<std::uint8_t> is_dense = {};  ///< Per layer: 1 where an MLP stands; empty: nowhere.
+  bool bias = false;             ///< Biases in the routed experts (gpt-oss).
+  bool router_bias = false;      ///< A trained bias of the router's logits (gpt-oss).
+  Scoring scoring = Scoring::kSoftmax;
+  std::int64_t groups = 1;      ///< Groups of experts of which a token chooses some first.
+  std::int64_t top_groups = 1;  ///< Groups that a token's experts come from.
+  double scale = 1;             ///< Of the routed experts' sum.
   bool operator==(const Experts&) const = default;
 };
 
-/// The features by which two layers differ in work, parameters or messages. Few distinct values per
-/// model.
-struct LayerClass {
-  bool experts = false;
-  std::int64_t window = 0;  ///< Sliding attention window in tokens; 0: full attention.
-  auto operator<=>(const LayerClass&) const = default;
+/// A mixer whose layers carry a state along the sequence (`Mixer::kDeltaNet`, `kMamba2`, `kMamba`)
+/// behind a short causal convolution over tokens, or of that convolution alone
+/// (`kShortConvolution`). The state of a head is `state x head_dim`; keys and queries (B and C of
+/// Mamba) have `state` elements in each of `groups` heads, values `head_dim` in each of `heads`.
+/// Mamba's first version has `heads` channels of one element each and one group.
+struct StateMixer {
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 1;
+  std::int64_t groups = 1;
+  std::int64_t state = 0;      ///< 0 in a short convolution.
+  std::int64_t kernel = 4;     ///< Tokens of the causal convolution.
+  std::int64_t chunk = 64;     ///< Tokens that are worked on at once in a scan.
+  std::int64_t step_rank = 0;  ///< Mamba: rank of the projection of step sizes.
+  bool convolution_bias = false;
+  bool bias = false;  ///< Biases of the projections into and out of it.
+  /// Whether the values of its result, gated, are normed: over each head (delta net), over groups
+  /// of heads (Mamba-2), or not.
+  bool normed = false;
+  auto operator<=>(const StateMixer&) const = default;
+
+  /// What tensor ranks share evenly beside `heads`: groups whose keys and queries are projected by
+  /// head; 0 where none are (Mamba, short convolutions).
+  [[nodiscard]] std::int64_t dealt_groups() const {
+    return state > 0 && step_rank == 0 ? groups : 0;
+  }
 };
 
-/// A decoder-only transformer: everything that decides its parameters, operators and messages.
+/// A layer: what mixes tokens and the feed-forward behind it. Few distinct ones per model.
+struct LayerClass {
+  Mixer mixer = Mixer::kAttention;
+  FeedForward feed_forward = FeedForward::kDense;
+  std::int64_t window = 0;  ///< Tokens that attention reaches back; 0: all.
+  bool chunked = false;     ///< `window` cuts the sequence into chunks that see none of another.
+  bool rotated = true;      ///< False: without the model's rotary positions.
+  std::int64_t ffn = 0;     ///< Width of a dense MLP of its own; 0: the model's.
+  auto operator<=>(const LayerClass&) const = default;
+
+  [[nodiscard]] bool has_experts() const { return feed_forward == FeedForward::kExperts; }
+  [[nodiscard]] bool attends() const { return mixer == Mixer::kAttention; }
+};
+
+/// A decoder-only model: everything that decides its parameters, operators and messages.
 /// Sizes are element counts. Built by `built_in_model`, `read_config` or `read_inline_model`, which
 /// guarantee `check`ed values.
 struct Architecture {
@@ -103,7 +179,10 @@ struct Architecture {
   bool gated = true;  ///< MLP with a gate (SwiGLU, GeGLU): three matrices instead of two.
   Activation activation = Activation::kSilu;
   Norm norm = Norm::kRms;
-  bool norm_bias = false;      ///< LayerNorm with a bias vector beside its weight.
+  bool norm_bias = false;         ///< LayerNorm with a bias vector beside its weight.
+  bool norm_weight = true;        ///< False: norms without weights (OLMo).
+  bool norm_unit_offset = false;  ///< Norms multiply by 1 + weight (Gemma).
+  NormPlacement norm_placement = NormPlacement::kBefore;
   double norm_epsilon = 1e-5;  ///< Added to the variance in every norm.
   Position position = Position::kRope;
   double rotary_fraction = 1.0;  ///< Share of the head dimension that is rotated.
@@ -112,8 +191,17 @@ struct Architecture {
   bool qkv_bias = false;
   bool attention_output_bias = false;
   bool mlp_bias = false;
-  bool head_bias = false;          ///< Bias of the language-model head.
-  bool qk_norm = false;            ///< RMSNorm over the head dimension of queries and keys (Qwen3).
+  bool head_bias = false;  ///< Bias of the language-model head.
+  QkNorm qk_norm = QkNorm::kNone;
+  bool qk_norm_bias = false;       ///< Biases of the norms of queries and keys.
+  bool attention_gate = false;     ///< The core's result times a sigmoid of its own projection.
+  bool sinks = false;              ///< A trained logit per head in every softmax (gpt-oss).
+  double attention_scale = 0;      ///< Of the scores; 0: one over the root of `head_dim`.
+  double attention_cap = 0;        ///< Bound of the scores by a hyperbolic tangent; 0: none.
+  double logit_cap = 0;            ///< The same of the head's logits.
+  double logit_scale = 1;          ///< Of the head's logits.
+  double embedding_scale = 1;      ///< Of embedded tokens.
+  double residual_scale = 1;       ///< Of what a branch adds to the residual stream.
   bool embedding_norm = false;     ///< A norm right after the embedding (BLOOM).
   bool parallel_residual = false;  ///< Attention and MLP read the same input (GPT-NeoX).
   bool shared_input_norm =
@@ -122,7 +210,9 @@ struct Architecture {
   double dropout = 0.0;  ///< Hidden and attention dropout in training; masks are kept.
   std::optional<LatentAttention> latent = {};
   std::optional<Experts> experts = {};
-  std::vector<std::int64_t> windows = {};  ///< Per layer sliding window, 0: full; empty: all full.
+  std::optional<StateMixer> state_mixer = {};  ///< Of the layers whose mixer carries a state.
+  /// Layer by layer. Empty: all attend, with experts where the model has them.
+  std::vector<LayerClass> pattern = {};
   std::int64_t multi_token_layers = 0;  ///< Multi-token-prediction layers that the model carries.
   bool count_multi_token = false;       ///< Whether they are part of the step and of the counts.
 
@@ -134,6 +224,9 @@ struct Architecture {
   [[nodiscard]] std::int64_t value_dim() const {
     return latent ? latent->value_head_dim : head_dim;
   }
+  /// Whether a norm stands before each branch, and on its result.
+  [[nodiscard]] bool norms_inputs() const { return norm_placement != NormPlacement::kAfter; }
+  [[nodiscard]] bool norms_results() const { return norm_placement != NormPlacement::kBefore; }
   bool operator==(const Architecture&) const = default;
 };
 

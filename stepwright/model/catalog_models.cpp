@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -12,7 +13,7 @@ Architecture llama() { return {}; }
 
 Architecture qwen2() { return {.qkv_bias = true}; }
 
-Architecture qwen3() { return {.qk_norm = true}; }
+Architecture qwen3() { return {.qk_norm = QkNorm::kHead}; }
 
 /// GPT-2: LayerNorm, GELU, learned positions, biases, one table for embedding and head.
 Architecture gpt() {
@@ -165,8 +166,9 @@ Architecture build(const ExpertRow& row) {
 void use_deepseek_blocks(Architecture& model, std::int64_t query_rank, std::size_t dense_layers) {
   model.latent = LatentAttention{.query_rank = query_rank};
   model.experts->correction_bias = true;
-  model.experts->is_dense.assign(static_cast<std::size_t>(model.layers), 0);
-  std::fill_n(model.experts->is_dense.begin(), dense_layers, std::uint8_t{1});
+  std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(model.layers), 0);
+  std::fill_n(is_dense.begin(), dense_layers, std::uint8_t{1});
+  set_dense_layers(model, is_dense);
 }
 
 /// Adds what a few models have beyond their family.
@@ -178,7 +180,7 @@ void add_specialities(Architecture& model) {
   if (model.name == "llama-3.2-1b" || model.name == "llama-3.2-3b" || model.name == "qwen3-0.6b") {
     model.tied = true;
   } else if (model.name == "mistral-7b") {
-    model.windows.assign(static_cast<std::size_t>(model.layers), 4096);
+    set_windows(model, std::vector<std::int64_t>(static_cast<std::size_t>(model.layers), 4096));
   } else if (model.name == "gpt-neox-20b") {
     model.activation = Activation::kGeluTanh;
   } else if (model.name == "qwen2-57b-a14b") {

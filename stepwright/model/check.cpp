@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "stepwright/core/error.h"
+#include "stepwright/model/layer_order.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
@@ -25,7 +26,7 @@ class Checker {
     attention();
     switches();
     if (model_.experts) experts(*model_.experts);
-    windows();
+    layers();
     total();
   }
 
@@ -56,17 +57,13 @@ class Checker {
                      width_per_head));
   }
 
-  [[nodiscard]] bool every_layer_has_experts() const {
-    return model_.experts && model_.experts->is_dense.empty();
-  }
-
   void sizes() const {
     size("layers", model_.layers, 1, kLargestLayers);
     size("hidden", model_.hidden, 1);
     size("heads", model_.heads, 1);
     size("kv_heads", model_.kv_heads, 1);
     size("head_dim", model_.head_dim, 1);
-    size("ffn", model_.ffn, every_layer_has_experts() ? 0 : 1);
+    size("ffn", model_.ffn, has_shared_width(model_) ? 1 : 0);
     size("vocab", model_.vocabulary, 1);
     size("positions", model_.positions, model_.position == Position::kLearned ? 1 : 0);
     size("multi_token_layers", model_.multi_token_layers, 0, kLargestLayers);
@@ -83,8 +80,9 @@ class Checker {
     rule(model_.kv_heads == model_.heads, "kv_heads", model_.kv_heads,
          fmt::format("heads ({}) with latent attention", model_.heads));
     rule(!model_.qkv_bias, "qkv_bias", true, "false with latent attention");
-    rule(!model_.qk_norm, "qk_norm", true,
-         "false with latent attention, which norms its own projections");
+    rule(model_.qk_norm == QkNorm::kNone, "qk_norm", name_of(kQkNormNames, model_.qk_norm),
+         "none with latent attention, which norms its own projections");
+    rule(!model_.attention_gate, "attention_gate", true, "false with latent attention");
     rule(model_.rotary_fraction == 1, "rotary_fraction", model_.rotary_fraction,
          "1 with latent attention, which rotates latent.rope_head_dim");
     width("heads", model_.heads, latent.nope_head_dim + latent.value_head_dim);
@@ -136,22 +134,53 @@ class Checker {
     size("experts.shared_ffn", experts.shared_ffn, 0);
     rule(!experts.shared_gate || experts.shared_ffn > 0, "experts.shared_gate", true,
          "false without experts.shared_ffn");
-    rule(!model_.mlp_bias, "mlp_bias", true, "false with experts, which carry no bias");
-    if (experts.is_dense.empty()) return;
-    per_layer("experts.dense_layers", experts.is_dense.size());
-    const auto dense = std::ranges::count(experts.is_dense, 1);
-    const auto sparse = std::ranges::count(experts.is_dense, 0);
-    rule(dense + sparse == model_.layers, "experts.dense_layers", dense, "marks of 0 or 1");
-    rule(dense > 0, "experts.dense_layers", dense, "an empty list where no layer is dense");
-    rule(sparse > 0, "experts.dense_layers", dense, "at least one layer with experts");
+    size("experts.groups", experts.groups, 1, experts.count);
+    rule(experts.count % experts.groups == 0, "experts.groups", experts.groups,
+         fmt::format("a divisor of {} ({})", name("experts.count"), experts.count));
+    size("experts.top_groups", experts.top_groups, 1, experts.groups);
+    rule(!model_.mlp_bias || has_feed_forward(model_, FeedForward::kDense), "mlp_bias", true,
+         "false where every layer has experts, whose biases are experts.bias");
+    rule(!experts.router_bias || !experts.correction_bias, "experts.router_bias", true,
+         "false with experts.correction_bias");
   }
 
-  void windows() const {
-    if (model_.windows.empty()) return;
-    per_layer("window", model_.windows.size());
-    for (const std::int64_t window : model_.windows) size("window", window, 0);
-    rule(std::ranges::any_of(model_.windows, [](auto window) { return window > 0; }), "window", 0,
-         "none where every layer sees the whole sequence");
+  void layers() const {
+    if (model_.pattern.empty()) return;
+    const bool mixed = has_feed_forward(model_, FeedForward::kExperts);
+    per_layer(mixed ? "experts.dense_layers" : "layers", model_.pattern.size());
+    rule(!model_.experts || mixed, "experts.dense_layers", model_.layers,
+         "at least one layer with experts");
+    rule(model_.experts || !mixed, "layers.feed_forward", "experts",
+         "dense or none in a model without experts");
+    for (const LayerClass& layer : model_.pattern) one_layer(layer);
+    if (carries_state(model_)) state_mixer();
+  }
+
+  void one_layer(const LayerClass& layer) const {
+    size("window", layer.window, 0);
+    size("layers.ffn", layer.ffn, 0);
+    rule(layer.window == 0 || layer.attends(), "window", layer.window,
+         "0 in a layer that does not attend");
+    rule(!layer.chunked || layer.window > 0, "layers.chunked", true, "false without a window");
+    rule(layer.mixer != Mixer::kNone || layer.feed_forward != FeedForward::kNone, "layers.mixer",
+         "none", "another where feed_forward is none");
+  }
+
+  void state_mixer() const {
+    rule(model_.state_mixer.has_value(), "state_mixer", "none",
+         "sizes of the layers that carry a state");
+    const StateMixer& mixer = *model_.state_mixer;
+    size("state_mixer.heads", mixer.heads, 1);
+    size("state_mixer.head_dim", mixer.head_dim, 1);
+    size("state_mixer.groups", mixer.groups, 1);
+    size("state_mixer.state", mixer.state,
+         model_.state_mixer && has_mixer(model_, Mixer::kShortConvolution) ? 0 : 1);
+    size("state_mixer.kernel", mixer.kernel, 1, 64);
+    size("state_mixer.chunk", mixer.chunk, 1);
+    rule(mixer.heads % mixer.groups == 0, "state_mixer.groups", mixer.groups,
+         fmt::format("a divisor of state_mixer.heads ({})", mixer.heads));
+    width("state_mixer.heads", mixer.heads, mixer.head_dim);
+    width("state_mixer.groups", mixer.groups, std::max<std::int64_t>(1, mixer.state));
   }
 
   void per_layer(std::string_view field, std::size_t entries) const {

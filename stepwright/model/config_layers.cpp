@@ -6,6 +6,7 @@
 #include <set>
 
 #include "stepwright/core/utf8.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -71,7 +72,9 @@ void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fall
   const std::int64_t window = window_of(fields, fallback);
   if (window == 0 && types) types->fail("has sliding layers, but there is no sliding_window");
   if (window == 0) return;
-  for (const std::uint8_t slide : slides) model.windows.push_back(slide != 0 ? window : 0);
+  std::vector<std::int64_t> windows;
+  for (const std::uint8_t slide : slides) windows.push_back(slide != 0 ? window : 0);
+  set_windows(model, windows);
 }
 
 void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_t)>& is_dense) {
@@ -80,11 +83,8 @@ void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_
     marks.push_back(is_dense(layer) ? 1 : 0);
   }
   const auto dense = std::ranges::count(marks, 1);
-  if (dense == model.layers) {
-    model.experts.reset();
-  } else if (dense > 0) {
-    model.experts->is_dense = std::move(marks);
-  }
+  if (dense == model.layers) model.experts.reset();
+  set_dense_layers(model, marks);
 }
 
 void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stepwright/model/layer_order.h"
+
 namespace stepwright {
 namespace {
 
@@ -50,10 +52,8 @@ std::vector<Node> mappings(Node rope, const Architecture& model) {
     if (!found || !found->is_mapping()) continue;
     any = true;
     const bool slides = type == "sliding_attention";
-    const bool used =
-        model.windows.empty() ? !slides : std::ranges::any_of(model.windows, [&](auto window) {
-          return (window > 0) == slides;
-        });
+    const bool used = std::ranges::any_of(
+        layers_of(model), [&](const LayerClass& layer) { return (layer.window > 0) == slides; });
     if (used) nested.push_back(*found);
   }
   return any ? nested : std::vector<Node>{rope};

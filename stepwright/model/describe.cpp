@@ -3,6 +3,7 @@
 
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/flops.h"
+#include "stepwright/model/layer_order.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
@@ -12,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 std::int64_t layers_with_experts(const Architecture& model) {
   std::int64_t sum = 0;
-  for (const auto& [layer, layers] : model.layer_classes()) sum += layer.experts ? layers : 0;
+  for (const auto& [layer, layers] : model.layer_classes()) sum += layer.has_experts() ? layers : 0;
   return sum;
 }
 
@@ -24,10 +25,24 @@ Json experts_of(const Architecture& model) {
           {"layers", layers_with_experts(model)}};
 }
 
-Json windows_of(const Architecture& model) {
-  const auto full = std::ranges::count(model.windows, 0);
-  return {{"largest", std::ranges::max(model.windows)},
-          {"layers", static_cast<std::int64_t>(model.windows.size()) - full}};
+Json windows_in(const Architecture& model) {
+  const std::vector<std::int64_t> windows = windows_of(model);
+  const auto full = std::ranges::count(windows, 0);
+  return {{"largest", std::ranges::max(windows)},
+          {"layers", static_cast<std::int64_t>(windows.size()) - full}};
+}
+
+/// How many layers have each mixer.
+Json mixers_of(const Architecture& model) {
+  Json json;
+  for (const auto& [mixer, name] : kMixerNames) {
+    std::int64_t sum = 0;
+    for (const auto& [layer, layers] : model.layer_classes()) {
+      if (layer.mixer == mixer) sum += layers;
+    }
+    if (sum > 0) json[std::string(name)] = sum;
+  }
+  return json;
 }
 
 }  // namespace
@@ -51,7 +66,8 @@ Json describe_model(const Architecture& model, std::int64_t length) {
   json["gated"] = model.gated;
   json["tied"] = model.tied;
   json["attention"] = model.latent ? "latent" : model.kv_heads < model.heads ? "grouped" : "full";
-  if (!model.windows.empty()) json["window"] = windows_of(model);
+  if (!windows_of(model).empty()) json["window"] = windows_in(model);
+  if (carries_state(model)) json["mixers"] = mixers_of(model);
   if (model.experts) json["experts"] = experts_of(model);
   if (model.multi_token_layers > 0) {
     json["multi_token_layers"] = model.multi_token_layers;

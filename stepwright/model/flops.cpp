@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/model/parameters.h"
+#include "stepwright/model/state_mixer.h"
 
 namespace stepwright {
 namespace {
@@ -19,7 +20,13 @@ double matrix_flops(const std::vector<Parameter>& list, const Architecture& mode
   return flops;
 }
 
-double attention_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
+/// FLOPs of one token in a mixer beyond its matrices.
+double mixer_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
+  if (layer.mixer == Mixer::kNone) return 0;
+  if (!layer.attends()) {
+    return convolution_flops_per_token(*model.state_mixer, layer.mixer) +
+           scan_flops_per_token(*model.state_mixer, layer.mixer);
+  }
   const std::int64_t seen = layer.window > 0 ? std::min(layer.window, length) : length;
   return 2.0 * static_cast<double>(seen) * static_cast<double>(model.heads) *
          static_cast<double>(model.head_dim + model.value_dim());
@@ -35,13 +42,13 @@ double forward_flops_per_token(const Architecture& model, std::int64_t length) {
   double flops = head_flops(model);
   for (const auto& [layer, layers] : model.layer_classes()) {
     flops += static_cast<double>(layers) * (matrix_flops(layer_parameters(model, layer), model) +
-                                            attention_flops(model, layer, length));
+                                            mixer_flops(model, layer, length));
   }
   if (model.count_multi_token) {
     const LayerClass layer = model.layer_class(model.layers - 1);
     flops += static_cast<double>(model.multi_token_layers) *
              (matrix_flops(multi_token_parameters(model), model) +
-              attention_flops(model, layer, length) + head_flops(model));
+              mixer_flops(model, layer, length) + head_flops(model));
   }
   return flops;
 }

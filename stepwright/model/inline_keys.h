@@ -26,7 +26,17 @@ inline constexpr ModelKey<Architecture> kRotaryKeys[] = {
     {"rotary_base", &Architecture::rotary_base, 0}};
 inline constexpr ModelKey<Architecture> kBlockKeys[] = {
     {"head_bias", &Architecture::head_bias},
-    {"qk_norm", &Architecture::qk_norm},
+    {"qk_norm_bias", &Architecture::qk_norm_bias},
+    {"attention_gate", &Architecture::attention_gate},
+    {"sinks", &Architecture::sinks},
+    {"norm_weight", &Architecture::norm_weight},
+    {"norm_unit_offset", &Architecture::norm_unit_offset},
+    {"attention_scale", &Architecture::attention_scale, 0},
+    {"attention_cap", &Architecture::attention_cap, 0},
+    {"logit_cap", &Architecture::logit_cap, 0},
+    {"logit_scale", &Architecture::logit_scale, 0},
+    {"embedding_scale", &Architecture::embedding_scale, 0},
+    {"residual_scale", &Architecture::residual_scale, 0},
     {"embedding_norm", &Architecture::embedding_norm},
     {"parallel_residual", &Architecture::parallel_residual},
     {"shared_input_norm", &Architecture::shared_input_norm}};
@@ -51,6 +61,26 @@ inline constexpr ModelKey<Experts> kExpertKeys[] = {{"count", &Experts::count},
                                                     {"shared_ffn", &Experts::shared_ffn, 0},
                                                     {"shared_gate", &Experts::shared_gate},
                                                     {"correction_bias", &Experts::correction_bias},
-                                                    {"normalize_top_k", &Experts::normalize_top_k}};
+                                                    {"normalize_top_k", &Experts::normalize_top_k},
+                                                    {"bias", &Experts::bias},
+                                                    {"router_bias", &Experts::router_bias},
+                                                    {"groups", &Experts::groups},
+                                                    {"top_groups", &Experts::top_groups},
+                                                    {"scale", &Experts::scale, 0}};
+inline constexpr ModelKey<StateMixer> kStateMixerKeys[] = {
+    {"heads", &StateMixer::heads},
+    {"head_dim", &StateMixer::head_dim},
+    {"groups", &StateMixer::groups},
+    {"state", &StateMixer::state, 0},
+    {"kernel", &StateMixer::kernel},
+    {"chunk", &StateMixer::chunk},
+    {"step_rank", &StateMixer::step_rank, 0},
+    {"convolution_bias", &StateMixer::convolution_bias},
+    {"bias", &StateMixer::bias},
+    {"normed", &StateMixer::normed}};
+inline constexpr ModelKey<LayerClass> kLayerKeys[] = {{"window", &LayerClass::window, 0},
+                                                      {"chunked", &LayerClass::chunked},
+                                                      {"rotated", &LayerClass::rotated},
+                                                      {"ffn", &LayerClass::ffn, 0}};
 
 }  // namespace stepwright

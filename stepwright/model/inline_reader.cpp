@@ -6,6 +6,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/inline_fields.h"
 #include "stepwright/model/inline_keys.h"
+#include "stepwright/model/layer_order.h"
 #include "stepwright/model/unknown_model.h"
 
 namespace stepwright {
@@ -69,8 +70,27 @@ std::string name_of(const InlineFields& fields) {
   return base && !base->is_null() ? base->text() + "-custom" : "custom";
 }
 
+std::int64_t run_length(const InlineFields& run) {
+  check_keys(run.own(), {"count", "mixer", "feed_forward"}, kLayerKeys);
+  const auto count = run.value("count");
+  return count ? count->integer(1, kLargestLayers) : 1;
+}
+
+/// The sum of the runs of a list of layers, or the number that stands in its place.
+std::int64_t layer_count(const InlineFields& fields) {
+  const auto list = fields.value("layers");
+  if (!list || !list->is_sequence()) return fields.size("layers", kLargestLayers);
+  std::int64_t layers = 0;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    layers += run_length(InlineFields(list->at(i), std::nullopt));
+    if (layers > kLargestLayers) list->fail(fmt::format("at most {} layers", kLargestLayers));
+  }
+  if (layers == 0) list->fail("must have a layer");
+  return layers;
+}
+
 void read_sizes(const InlineFields& fields, Architecture& model) {
-  model.layers = fields.size("layers", kLargestLayers);
+  model.layers = layer_count(fields);
   model.hidden = fields.size("hidden");
   model.heads = fields.size("heads");
   model.kv_heads = fields.size_or("kv_heads", model.heads);
@@ -78,9 +98,20 @@ void read_sizes(const InlineFields& fields, Architecture& model) {
   model.positions = fields.size_or("positions", 0, 0);
 }
 
+/// A word, or true for the norm of each head with one weight.
+QkNorm qk_norm(const InlineFields& fields) {
+  const auto given = fields.value("qk_norm");
+  if (given && (given->text() == "true" || given->text() == "false")) {
+    return given->boolean() ? QkNorm::kHead : QkNorm::kNone;
+  }
+  return fields.choice("qk_norm", kQkNormNames, QkNorm::kNone);
+}
+
 void read_blocks(const InlineFields& fields, Architecture& model) {
   model.norm = fields.choice("norm", kNormNames, Norm::kRms);
   model.norm_bias = fields.flag("norm_bias", model.norm == Norm::kLayer);
+  model.norm_placement =
+      fields.choice("norm_placement", kNormPlacementNames, NormPlacement::kBefore);
   read_keys(fields, kNormKeys, model);
   model.gated = fields.flag("gated", model.norm == Norm::kRms);
   model.activation = fields.choice("activation", kActivationNames,
@@ -90,6 +121,7 @@ void read_blocks(const InlineFields& fields, Architecture& model) {
   model.qkv_bias = fields.flag_among("qkv_bias", "bias");
   model.attention_output_bias = fields.flag_among("attention_output_bias", "bias");
   model.mlp_bias = fields.flag_among("mlp_bias", "bias");
+  model.qk_norm = qk_norm(fields);
   read_keys(fields, kBlockKeys, model);
   model.tied = fields.flag("tied");
   model.dropout = fields.number_or("dropout", 0, 0, 1);
@@ -141,7 +173,7 @@ void mark(Node list, std::vector<Mark>& marks, Mark value) {
 void read_experts(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("experts");
   if (!nested) return;
-  check_keys(nested->own(), {"leading_dense", "every", "dense_layers"}, kExpertKeys);
+  check_keys(nested->own(), {"leading_dense", "every", "dense_layers", "scoring"}, kExpertKeys);
   Experts experts;
   read_keys(*nested, kExpertKeys, experts);
   const std::int64_t leading = nested->size_or("leading_dense", 0, 0);
@@ -157,13 +189,38 @@ void read_experts(const InlineFields& fields, Architecture& model) {
     mark(*list, dense, std::uint8_t{1});
     any = any || list->size() > 0;
   }
-  if (any) experts.is_dense = std::move(dense);
-  model.experts = std::move(experts);
+  experts.scoring = nested->choice("scoring", kScoringNames, experts.scoring);
+  model.experts = experts;
+  if (any) set_dense_layers(model, dense);
+}
+
+void read_state_mixer(const InlineFields& fields, Architecture& model) {
+  const auto nested = fields.nested("state_mixer");
+  if (!nested) return;
+  check_keys(nested->own(), {}, kStateMixerKeys);
+  StateMixer mixer;
+  read_keys(*nested, kStateMixerKeys, mixer);
+  model.state_mixer = mixer;
+}
+
+/// A list of layers in runs of equal ones.
+void read_layers(const InlineFields& fields, Architecture& model) {
+  const auto list = fields.value("layers");
+  if (!list || !list->is_sequence()) return;
+  std::vector<LayerClass> layers;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const InlineFields run(list->at(i), std::nullopt);
+    LayerClass layer = Architecture{.experts = model.experts}.layer_class(0);
+    layer.mixer = run.choice("mixer", kMixerNames, layer.mixer);
+    layer.feed_forward = run.choice("feed_forward", kFeedForwardNames, layer.feed_forward);
+    read_keys(run, kLayerKeys, layer);
+    layers.insert(layers.end(), static_cast<std::size_t>(run_length(run)), layer);
+  }
+  set_layers(model, std::move(layers));
 }
 
 std::int64_t ffn(const InlineFields& fields, const Architecture& model) {
-  const bool every_layer_has_experts = model.experts && model.experts->is_dense.empty();
-  if (every_layer_has_experts) return fields.size_or("ffn", 0, 0);
+  if (!has_shared_width(model)) return fields.size_or("ffn", 0, 0);
   if (model.gated) return fields.size("ffn", kLargestSize, " (4 * hidden only without a gate)");
   return fields.size_or("ffn", 4 * model.hidden);
 }
@@ -200,13 +257,14 @@ std::vector<std::int64_t> windows(const InlineFields& fields, std::int64_t layer
 }  // namespace
 
 Architecture read_inline_model(Node node) {
-  check_keys(node,
-             {"stepwright", "name",           "base",       "layers",   "hidden",
-              "heads",      "vocab",          "kv_heads",   "head_dim", "norm",
-              "norm_bias",  "gated",          "activation", "ffn",      "position",
-              "positions",  "rotary_scaling", "bias",       "qkv_bias", "attention_output_bias",
-              "mlp_bias",   "tied",           "dropout",    "window",   "windowed_layers",
-              "latent",     "experts"},
+  check_keys(node, {"stepwright",      "name",       "base",      "layers",
+                    "hidden",          "heads",      "vocab",     "kv_heads",
+                    "head_dim",        "norm",       "norm_bias", "gated",
+                    "activation",      "ffn",        "position",  "positions",
+                    "rotary_scaling",  "bias",       "qkv_bias",  "attention_output_bias",
+                    "mlp_bias",        "tied",       "dropout",   "window",
+                    "windowed_layers", "latent",     "experts",   "qk_norm",
+                    "norm_placement",  "state_mixer"},
              kNormKeys, kRotaryKeys, kBlockKeys, kMultiTokenKeys);
   check_version(node);
   const auto base = read_base(node);
@@ -218,9 +276,16 @@ Architecture read_inline_model(Node node) {
   read_rotary_scaling(fields, model);
   read_latent(fields, model);
   model.head_dim = head_dim(fields, model);
+  read_state_mixer(fields, model);
   read_experts(fields, model);
+  read_layers(fields, model);
   model.ffn = ffn(fields, model);
-  model.windows = windows(fields, model.layers);
+  if (const auto width = windows(fields, model.layers); !width.empty()) {
+    set_windows(model, width);
+    if (windows_of(model).empty()) {
+      fields.value("window")->fail("must be left out where every layer sees the whole sequence");
+    }
+  }
   check(model, node.where());
   return model;
 }

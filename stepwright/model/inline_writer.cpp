@@ -3,6 +3,7 @@
 
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/inline_keys.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -26,9 +27,36 @@ void write_keys(Json& json, const ModelKey<Holder> (&keys)[kCount], const Holder
   }
 }
 
+/// Whether windows and dense layers say all of the layers.
+bool plain_layers(const Architecture& model) {
+  return std::ranges::all_of(model.pattern, [&](LayerClass layer) {
+    layer.window = 0;
+    if (model.experts && layer.feed_forward == FeedForward::kExperts) {
+      layer.feed_forward = FeedForward::kDense;
+    }
+    return layer == LayerClass{};
+  });
+}
+
+Json layer_runs(const Architecture& model) {
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < model.pattern.size();) {
+    const LayerClass& layer = model.pattern[i];
+    std::size_t end = i;
+    while (end < model.pattern.size() && model.pattern[end] == layer) ++end;
+    Json run{{"count", end - i},
+             {"mixer", name_of(kMixerNames, layer.mixer)},
+             {"feed_forward", name_of(kFeedForwardNames, layer.feed_forward)}};
+    write_keys(run, kLayerKeys, layer);
+    runs.push_back(std::move(run));
+    i = end;
+  }
+  return runs;
+}
+
 void write_sizes(Json& json, const Architecture& model) {
   json["name"] = model.name;
-  json["layers"] = model.layers;
+  json["layers"] = plain_layers(model) ? Json(model.layers) : layer_runs(model);
   json["hidden"] = model.hidden;
   json["heads"] = model.heads;
   json["kv_heads"] = model.kv_heads;
@@ -58,6 +86,9 @@ Json scaling_of(const RotaryScaling& scaling) {
 void write_blocks(Json& json, const Architecture& model) {
   json["norm"] = name_of(kNormNames, model.norm);
   if (model.norm == Norm::kLayer) json["norm_bias"] = model.norm_bias;
+  if (model.norm_placement != NormPlacement::kBefore) {
+    json["norm_placement"] = name_of(kNormPlacementNames, model.norm_placement);
+  }
   write_keys(json, kNormKeys, model);
   json["gated"] = model.gated;
   json["activation"] = name_of(kActivationNames, model.activation);
@@ -65,6 +96,11 @@ void write_blocks(Json& json, const Architecture& model) {
   write_keys(json, kRotaryKeys, model);
   if (model.rotary_scaling) json["rotary_scaling"] = scaling_of(*model.rotary_scaling);
   write_biases(json, model);
+  if (model.qk_norm == QkNorm::kHead) {
+    json["qk_norm"] = true;
+  } else if (model.qk_norm != QkNorm::kNone) {
+    json["qk_norm"] = name_of(kQkNormNames, model.qk_norm);
+  }
   write_keys(json, kBlockKeys, model);
   json["tied"] = model.tied;
   if (model.dropout != 0) json["dropout"] = model.dropout;
@@ -101,10 +137,13 @@ void write_dense_layers(Json& json, const std::vector<std::uint8_t>& is_dense) {
   json["dense_layers"] = std::move(which);
 }
 
-Json experts_of(const Experts& experts) {
+Json experts_keys(const Architecture& model) {
   Json json;
-  write_keys(json, kExpertKeys, experts);
-  write_dense_layers(json, experts.is_dense);
+  write_keys(json, kExpertKeys, *model.experts);
+  if (model.experts->scoring != Scoring::kSoftmax) {
+    json["scoring"] = name_of(kScoringNames, model.experts->scoring);
+  }
+  if (plain_layers(model)) write_dense_layers(json, dense_layers_of(model));
   return json;
 }
 
@@ -114,9 +153,12 @@ Json inline_model(const Architecture& model) {
   Json json;
   write_sizes(json, model);
   write_blocks(json, model);
-  write_windows(json, model.windows);
+  if (plain_layers(model)) write_windows(json, windows_of(model));
   if (model.latent) write_keys(json["latent"], kLatentKeys, *model.latent, true);
-  if (model.experts) json["experts"] = experts_of(*model.experts);
+  if (model.experts) json["experts"] = experts_keys(model);
+  if (model.state_mixer) {
+    write_keys(json["state_mixer"], kStateMixerKeys, *model.state_mixer, true);
+  }
   write_keys(json, kMultiTokenKeys, model);
   return json;
 }

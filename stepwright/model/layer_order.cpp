@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace stepwright {
+namespace {
+
+template <class Holds>
+bool any_layer(const Architecture& model, Holds holds) {
+  if (model.pattern.empty()) return holds(model.layer_class(0));
+  return std::ranges::any_of(model.pattern, holds);
+}
+
+}  // namespace
 
 LayerOrder layer_order(const Architecture& model) {
   LayerOrder order;
@@ -13,6 +22,77 @@ LayerOrder layer_order(const Architecture& model) {
     if (found == order.classes.end()) order.classes.push_back(which);
   }
   return order;
+}
+
+std::vector<LayerClass> layers_of(const Architecture& model) {
+  std::vector<LayerClass> layers;
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    layers.push_back(model.layer_class(layer));
+  }
+  return layers;
+}
+
+void set_layers(Architecture& model, std::vector<LayerClass> layers) {
+  model.pattern.clear();
+  const LayerClass usual = model.layer_class(0);
+  const auto alike = std::ranges::count(layers, usual);
+  if (alike != std::ssize(layers) || alike != model.layers) model.pattern = std::move(layers);
+}
+
+std::vector<std::int64_t> windows_of(const Architecture& model) {
+  std::vector<std::int64_t> windows;
+  for (const LayerClass& layer : model.pattern) windows.push_back(layer.window);
+  if (std::ranges::count(windows, 0) == std::ssize(windows)) windows.clear();
+  return windows;
+}
+
+std::vector<std::uint8_t> dense_layers_of(const Architecture& model) {
+  std::vector<std::uint8_t> dense;
+  for (const LayerClass& layer : layers_of(model)) {
+    dense.push_back(layer.feed_forward == FeedForward::kDense ? 1 : 0);
+  }
+  if (std::ranges::count(dense, 1) == 0) dense.clear();
+  return dense;
+}
+
+void set_windows(Architecture& model, const std::vector<std::int64_t>& windows) {
+  std::vector<LayerClass> layers = layers_of(model);
+  layers.resize(std::max(layers.size(), windows.size()));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].window = i < windows.size() ? windows[i] : 0;
+  }
+  set_layers(model, std::move(layers));
+}
+
+void set_dense_layers(Architecture& model, const std::vector<std::uint8_t>& is_dense) {
+  std::vector<LayerClass> layers = layers_of(model);
+  layers.resize(std::max(layers.size(), is_dense.size()));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const bool dense = i < is_dense.size() && is_dense[i] != 0;
+    layers[i].feed_forward = dense ? FeedForward::kDense : FeedForward::kExperts;
+  }
+  set_layers(model, std::move(layers));
+}
+
+bool has_shared_width(const Architecture& model) {
+  return any_layer(model, [](const LayerClass& layer) {
+    return layer.feed_forward == FeedForward::kDense && layer.ffn == 0;
+  });
+}
+
+bool has_mixer(const Architecture& model, Mixer mixer) {
+  return any_layer(model, [&](const LayerClass& layer) { return layer.mixer == mixer; });
+}
+
+bool has_feed_forward(const Architecture& model, FeedForward feed_forward) {
+  return any_layer(model,
+                   [&](const LayerClass& layer) { return layer.feed_forward == feed_forward; });
+}
+
+bool carries_state(const Architecture& model) {
+  return any_layer(model, [](const LayerClass& layer) {
+    return layer.mixer != Mixer::kAttention && layer.mixer != Mixer::kNone;
+  });
 }
 
 }  // namespace stepwright

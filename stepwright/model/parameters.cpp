@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "stepwright/model/state_mixer.h"
+
 namespace stepwright {
 namespace {
 
@@ -35,8 +37,37 @@ Parameter wide(Parameter parameter, const Architecture& model, std::int64_t ffn)
 
 void add_norm(Parameters& list, const Architecture& model, std::string_view name,
               std::string_view bias_of_norm) {
+  if (!model.norm_weight) return;
   list.push_back(norm(name, model.hidden));
+  if (model.norm_unit_offset) list.back().start = Start::kZeros;
   if (model.norm_bias) list.push_back(bias(bias_of_norm, model.hidden));
+}
+
+void add_norm_before(Parameters& list, const Architecture& model, std::string_view name,
+                     std::string_view bias_of_norm) {
+  if (model.norms_inputs()) add_norm(list, model, name, bias_of_norm);
+}
+
+/// A norm's weight, or its bias, over heads of queries or keys.
+Parameter head_norm(Parameter parameter, const Architecture& model, std::int64_t heads) {
+  const bool one = model.qk_norm == QkNorm::kHead;
+  parameter.rows = one ? model.head_dim : heads * model.head_dim;
+  parameter.per_head = one;
+  if (!one) parameter.split = Split::kColumn;
+  if (model.norm_unit_offset && parameter.start == Start::kOnes) parameter.start = Start::kZeros;
+  return parameter;
+}
+
+void add_head_norms(Parameters& list, const Architecture& model) {
+  if (model.qk_norm == QkNorm::kNone || model.qk_norm == QkNorm::kPlain) return;
+  list.push_back(head_norm(norm("attention.q_norm", 0), model, model.heads));
+  if (model.qk_norm_bias) {
+    list.push_back(head_norm(bias("attention.q_norm_bias", 0), model, model.heads));
+  }
+  list.push_back(head_norm(norm("attention.k_norm", 0), model, model.kv_heads));
+  if (model.qk_norm_bias) {
+    list.push_back(head_norm(bias("attention.k_norm_bias", 0), model, model.kv_heads));
+  }
 }
 
 void add_latent_projections(Parameters& list, const Architecture& model) {
@@ -60,55 +91,57 @@ void add_latent_projections(Parameters& list, const Architecture& model) {
 void add_projections(Parameters& list, const Architecture& model) {
   const std::int64_t queries = model.heads * model.head_dim;
   const std::int64_t keys = model.kv_heads * model.head_dim;
-  const std::int64_t rows = queries + 2 * keys;
+  const std::int64_t gates = model.attention_gate ? queries : 0;
+  const std::int64_t rows = queries + 2 * keys + gates;
   list.push_back(matrix("attention.qkv", rows, model.hidden, Split::kColumn));
-  list.back().fused = {queries, keys, keys};
+  list.back().fused = {queries, keys, keys, gates};
   if (model.qkv_bias) {
     list.push_back(bias("attention.qkv_bias", rows, Split::kColumn));
-    list.back().fused = {queries, keys, keys};
+    list.back().fused = {queries, keys, keys, gates};
   }
-  if (!model.qk_norm) return;
-  for (const std::string_view name : {"attention.q_norm", "attention.k_norm"}) {
-    list.push_back(norm(name, model.head_dim));
-    list.back().per_head = true;
-  }
+  add_head_norms(list, model);
 }
 
 void add_attention(Parameters& list, const Architecture& model) {
-  add_norm(list, model, "norm.attention", "norm.attention_bias");
   if (model.latent) {
     add_latent_projections(list, model);
   } else {
     add_projections(list, model);
   }
+  if (model.sinks) list.push_back(bias("attention.sinks", model.heads, Split::kColumn));
   list.push_back(
       residual_matrix("attention.output", model.hidden, model.heads * model.value_dim()));
   if (model.attention_output_bias) list.push_back(bias("attention.output_bias", model.hidden));
 }
 
-void add_mlp(Parameters& list, const Architecture& model) {
-  list.push_back(wide(matrix("mlp.fc1", 0, model.hidden, Split::kColumn), model, model.ffn));
-  if (model.mlp_bias)
-    list.push_back(wide(bias("mlp.fc1_bias", 0, Split::kColumn), model, model.ffn));
-  list.push_back(residual_matrix("mlp.fc2", model.hidden, model.ffn));
+void add_mlp(Parameters& list, const Architecture& model, std::int64_t ffn) {
+  list.push_back(wide(matrix("mlp.fc1", 0, model.hidden, Split::kColumn), model, ffn));
+  if (model.mlp_bias) list.push_back(wide(bias("mlp.fc1_bias", 0, Split::kColumn), model, ffn));
+  list.push_back(residual_matrix("mlp.fc2", model.hidden, ffn));
   if (model.mlp_bias) list.push_back(bias("mlp.fc2_bias", model.hidden));
+}
+
+void add_routed(Parameters& list, const Architecture& model, Parameter parameter) {
+  parameter.copies = model.experts->count;
+  parameter.expert = true;
+  list.push_back(parameter);
 }
 
 void add_routed_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
-  Parameter first =
-      wide(matrix("experts.fc1", 0, model.hidden, Split::kColumn), model, experts.ffn);
-  Parameter second = residual_matrix("experts.fc2", model.hidden, experts.ffn);
-  for (Parameter* parameter : {&first, &second}) {
-    parameter->copies = experts.count;
-    parameter->expert = true;
-    list.push_back(*parameter);
+  add_routed(list, model,
+             wide(matrix("experts.fc1", 0, model.hidden, Split::kColumn), model, experts.ffn));
+  if (experts.bias) {
+    add_routed(list, model, wide(bias("experts.fc1_bias", 0, Split::kColumn), model, experts.ffn));
   }
+  add_routed(list, model, residual_matrix("experts.fc2", model.hidden, experts.ffn));
+  if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.hidden));
 }
 
 void add_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
   list.push_back(matrix("router.weight", experts.count, model.hidden, Split::kReplicated));
+  if (experts.router_bias) list.push_back(bias("router.weight_bias", experts.count));
   if (experts.correction_bias) {
     list.push_back(bias("router.correction_bias", experts.count));
     list.back().trained = false;
@@ -121,6 +154,33 @@ void add_experts(Parameters& list, const Architecture& model) {
   if (experts.shared_gate) {
     list.push_back(matrix("shared.gate", 1, model.hidden, Split::kReplicated));
   }
+}
+
+void add_mixer(Parameters& list, const Architecture& model, Mixer mixer) {
+  if (mixer == Mixer::kNone) return;
+  add_norm_before(list, model, "norm.attention", "norm.attention_bias");
+  if (mixer == Mixer::kAttention) {
+    add_attention(list, model);
+  } else {
+    for (const Parameter& parameter : state_mixer_parameters(model, mixer)) {
+      list.push_back(parameter);
+    }
+  }
+  if (model.norms_results()) {
+    add_norm(list, model, "norm.attention_out", "norm.attention_out_bias");
+  }
+}
+
+void add_feed_forward(Parameters& list, const Architecture& model, const LayerClass& layer) {
+  if (layer.feed_forward == FeedForward::kNone) return;
+  const bool has_own_norm = !model.shared_input_norm || layer.mixer == Mixer::kNone;
+  if (has_own_norm) add_norm_before(list, model, "norm.mlp", "norm.mlp_bias");
+  if (layer.has_experts()) {
+    add_experts(list, model);
+  } else {
+    add_mlp(list, model, layer.ffn > 0 ? layer.ffn : model.ffn);
+  }
+  if (model.norms_results()) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
 }
 
 /// Elements of a list; with `active_experts` that many copies of each routed expert.
@@ -154,13 +214,8 @@ std::string bias_name(std::string_view weight) {
 
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer) {
   Parameters list;
-  add_attention(list, model);
-  if (!model.shared_input_norm) add_norm(list, model, "norm.mlp", "norm.mlp_bias");
-  if (layer.experts) {
-    add_experts(list, model);
-  } else {
-    add_mlp(list, model);
-  }
+  add_mixer(list, model, layer.mixer);
+  add_feed_forward(list, model, layer);
   return list;
 }
 

@@ -41,20 +41,25 @@ struct Parameter {
   Start start = Start::kNormal;
   /// Rows of the matrices that stand in it one below the other, each of which is cut by itself; the
   /// first is 0 where it is one matrix.
-  std::array<std::int64_t, 3> fused{};
+  std::array<std::int64_t, 6> fused{};
 
   /// A table of the vocabulary.
   [[nodiscard]] bool is_table() const { return split == Split::kVocabulary && !vector; }
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
 };
 
-/// Parameters of one layer of a class, in the order of use: input norm, attention, MLP or experts.
-/// Names: norm.attention, attention.qkv (fused q, k, v rows), attention.qkv_bias, attention.q_norm,
-/// attention.k_norm, attention.output, attention.output_bias, norm.mlp, mlp.fc1 (gate and up fused
-/// when gated), mlp.fc1_bias, mlp.fc2, mlp.fc2_bias, router.weight, router.correction_bias,
-/// experts.fc1, experts.fc2, shared.fc1, shared.fc2, shared.gate; latent attention:
+/// Parameters of one layer of a class, in the order of use: norm, mixer, norm, MLP or experts.
+/// Names: norm.attention (before the mixer, whatever it is) and norm.attention_out (on its result),
+/// attention.qkv (fused q, k, v rows, and those of a gate), attention.qkv_bias, attention.q_norm,
+/// attention.k_norm, attention.sinks, attention.output, attention.output_bias, norm.mlp,
+/// norm.mlp_out, mlp.fc1 (gate and up fused when gated), mlp.fc1_bias, mlp.fc2, mlp.fc2_bias,
+/// router.weight, router.weight_bias, router.correction_bias, experts.fc1, experts.fc1_bias,
+/// experts.fc2, experts.fc2_bias, shared.fc1, shared.fc2, shared.gate; latent attention:
 /// attention.q_down, attention.q_norm, attention.q_up (or attention.q), attention.kv_down,
-/// attention.kv_norm, attention.kv_up. A `.norm` weight's bias is `..._bias`.
+/// attention.kv_norm, attention.kv_up; mixers with a state: mixer.in (delta net: queries, keys,
+/// values, gates, strengths, decays; Mamba-2: gates, values, B, C, step sizes; Mamba: values,
+/// gates; short convolution: B, C, x), mixer.convolution, mixer.select, mixer.step,
+/// mixer.step_bias, mixer.decay, mixer.skip, mixer.norm, mixer.out. A weight's bias is `..._bias`.
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
 
 /// The name of the bias beside a weight, if there is one: "mlp.fc1_bias", "head.bias".

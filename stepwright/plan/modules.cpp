@@ -1,16 +1,15 @@
 #include "stepwright/plan/modules.h"
 
-#include <algorithm>
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
 
 bool has_module(const Architecture& model, Module module) {
-  const bool dense = !model.experts || std::ranges::count(model.experts->is_dense, 1) > 0;
   switch (module) {
-    case Module::kCoreAttention:
+    case Module::kCoreAttention: return has_mixer(model, Mixer::kAttention);
     case Module::kNorm: return true;
-    case Module::kMlp: return dense;
+    case Module::kMlp: return has_feed_forward(model, FeedForward::kDense);
     case Module::kMoe:
     case Module::kMoeActivation: return model.experts.has_value();
     case Module::kSharedExperts: return model.experts && model.experts->shared_ffn > 0;

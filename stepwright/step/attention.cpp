@@ -8,7 +8,7 @@ constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, LayerPart::kQueryNor
                            Keep::kQueryNormCopies};
 
 Product qkv_product(const Setting& s) {
-  return {s.tokens, s.model->hidden, query_key_value_width(s), LayerPart::kQkv};
+  return {s.tokens, s.model->hidden, projected_width(s), LayerPart::kQkv};
 }
 
 Product output_product(const Setting& s) {
@@ -22,76 +22,156 @@ std::int64_t rotated_width(const Setting& s) {
       static_cast<double>((s.heads() + s.kv_heads()) * s.model->head_dim) * share);
 }
 
-void rotate(Emit& e, TensorId qkv, Phase phase) {
-  if (e.s.model->position != Position::kRope) return;
+void rotate(Emit& e, TensorId qkv, Phase phase, const LayerClass& layer) {
+  if (e.s.model->position != Position::kRope || !layer.rotated) return;
   e.out.add(computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
                         {.rows = e.s.tokens, .columns = rotated_width(e.s)}),
             {qkv}, {qkv});
 }
 
-/// Queries and keys normed per head (values pass through), in one tensor with the values.
+bool norms_whole_width(const Setting& s) { return s.model->qk_norm == QkNorm::kWhole; }
+
+/// What queries and keys are normed over: each head, or all heads of each.
+Shape normed_heads(const Setting& s) {
+  if (!norms_whole_width(s)) {
+    return {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim};
+  }
+  return {.rows = s.tokens, .columns = (s.heads() + s.kv_heads()) * s.model->head_dim};
+}
+
+Operator head_norm(const Emit& e, Phase phase, Purpose purpose) {
+  return {.kind = OperatorKind::kNorm,
+          .phase = phase,
+          .dtype = e.s.storage,
+          .shape = normed_heads(e.s),
+          .part = kQkNorm.part,
+          .purpose = purpose,
+          .parameter = e.out.parameter(kQkNorm.part)};
+}
+
+/// A norm over all heads needs sums over the tensor ranks, which have some heads each: two numbers
+/// a token forward, for queries and for keys, and two backward.
+void share_sums(Emit& e, TensorId sums, Phase phase) {
+  e.out.add({.kind = OperatorKind::kAllReduce,
+             .phase = phase,
+             .stream = message_stream(e.s, Scheme::kTensor),
+             .scheme = Scheme::kTensor,
+             .group = GroupKind::kTensor,
+             .dtype = e.s.exact,
+             .payload_elements = e.out.at(sums).elements(),
+             .part = kQkNorm.part},
+            {sums}, {sums});
+}
+
+/// The sums of squares over all heads, or -1 where no message is needed for them.
+TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
+  if (!norms_whole_width(e.s) || !e.s.tensor_parallel()) return -1;
+  const TensorId sums = activation(e, "sums", e.s.exact, e.s.tokens, 2);
+  e.out.add(head_norm(e, phase, Purpose::kHeadSums), {first, second}, {sums});
+  share_sums(e, sums, phase);
+  return sums;
+}
+
+/// Queries and keys normed (values pass through), in one tensor with the values.
 TensorId norm_heads(Emit& e, TensorId qkv) {
   const Setting& s = e.s;
-  const std::int64_t heads = s.heads() + s.kv_heads();
-  const TensorId normed = activation(e, "attention.qk_normed", s.tokens, query_key_value_width(s));
-  const TensorId stats = activation(e, "statistics", e.s.exact, s.tokens, heads);
-  e.out.add({.kind = OperatorKind::kNorm,
-             .phase = e.forward,
-             .dtype = s.storage,
-             .shape = {.rows = s.tokens * heads, .columns = s.model->head_dim},
-             .part = kQkNorm.part,
-             .purpose = Purpose::kHeadNorm,
-             .parameter = e.out.parameter(kQkNorm.part)},
-            {qkv, e.parameters}, {normed, stats});
+  const std::int64_t statistics = norms_whole_width(s) ? 2 : s.heads() + s.kv_heads();
+  const TensorId sums = shared_sums(e, qkv, -1, e.forward);
+  const TensorId normed = activation(e, "attention.qk_normed", s.tokens, projected_width(s));
+  const TensorId stats = activation(e, "statistics", e.s.exact, s.tokens, statistics);
+  e.out.add(head_norm(e, e.forward, Purpose::kHeadNorm), {qkv, sums, e.parameters},
+            {normed, stats});
   e.kept.set(Keep::kQkNormed, qkv);
   e.kept.set(Keep::kQkStatistics, stats);
   return normed;
 }
 
 TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
-  const Setting& s = e.s;
-  e.out.add({.kind = OperatorKind::kNorm,
-             .phase = Phase::kDataGradient,
-             .dtype = s.storage,
-             .shape = {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim},
-             .part = kQkNorm.part,
-             .purpose = Purpose::kHeadNorm,
-             .parameter = e.out.parameter(kQkNorm.part)},
-            {d_qkv, kept(e, Keep::kQkNormed), kept(e, Keep::kQkStatistics), e.parameters},
-            {d_qkv, e.gradients});
+  const Phase phase = Phase::kDataGradient;
+  const TensorId qkv = kept(e, Keep::kQkNormed);
+  const TensorId sums = shared_sums(e, d_qkv, qkv, phase);
+  e.out.add(head_norm(e, phase, Purpose::kHeadNorm),
+            {d_qkv, qkv, kept(e, Keep::kQkStatistics), sums, e.parameters}, {d_qkv, e.gradients});
   return d_qkv;
 }
 
-TensorId project(Emit& e, TensorId normed) {
+Operator gate(const Emit& e, Phase phase) {
+  Operator op = computation(e, OperatorKind::kActivation, phase, LayerPart::kAttentionGate,
+                            {.rows = e.s.tokens, .columns = output_product(e.s).inner});
+  op.gated = true;
+  op.purpose = Purpose::kAttentionGate;
+  return op;
+}
+
+/// The core's result times the sigmoid of the gates, which stand behind queries, keys and values.
+TensorId gate_result(Emit& e, TensorId out) {
+  if (!e.s.model->attention_gate) return out;
+  const TensorId gated = activation(e, "attention.gated", e.s.tokens, output_product(e.s).inner);
+  e.out.add(gate(e, e.forward), {out, e.kept.get(Keep::kQkv)}, {gated});
+  e.kept.set(Keep::kAttentionGated, gated);
+  return gated;
+}
+
+struct GateGradients {
+  TensorId out = -1;
+  TensorId gates = -1;
+};
+
+GateGradients gate_backward(Emit& e, TensorId d_gated) {
+  if (!e.s.model->attention_gate) return {.out = d_gated};
+  const std::int64_t width = output_product(e.s).inner;
+  const GateGradients d{activation(e, "gradient", e.s.tokens, width),
+                        activation(e, "gradient", e.s.tokens, width)};
+  e.out.add(gate(e, Phase::kDataGradient),
+            {d_gated, kept(e, Keep::kAttentionOut), kept(e, Keep::kQkv)}, {d.out, d.gates});
+  return d;
+}
+
+/// Puts the gradients of the gates behind those of queries, keys and values.
+void join_gates(Emit& e, TensorId d_qkv, TensorId d_gates) {
+  if (d_gates < 0) return;
+  e.out.add(
+      computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kAttentionGate,
+                  {.rows = e.s.tokens, .columns = output_product(e.s).inner}),
+      {d_gates, d_qkv}, {d_qkv});
+}
+
+TensorId project(Emit& e, TensorId normed, const LayerClass& layer) {
   if (e.s.model->latent) return latent_projections(e, normed);
   TensorId qkv = column_linear(e, normed, Keep::kAttentionLinearInput, qkv_product(e.s));
-  if (e.s.model->qk_norm) qkv = norm_heads(e, qkv);
-  rotate(e, qkv, e.forward);
+  if (e.s.model->qk_norm != QkNorm::kNone) qkv = norm_heads(e, qkv);
+  rotate(e, qkv, e.forward, layer);
   return qkv;
 }
 
-TensorId project_backward(Emit& e, TensorId d_qkv) {
+TensorId project_backward(Emit& e, TensorId d_qkv, const LayerClass& layer) {
   if (e.s.model->latent) return latent_projections_backward(e, d_qkv);
-  rotate(e, d_qkv, Phase::kDataGradient);
-  if (e.s.model->qk_norm) d_qkv = norm_heads_backward(e, d_qkv);
+  rotate(e, d_qkv, Phase::kDataGradient, layer);
+  if (e.s.model->qk_norm != QkNorm::kNone) d_qkv = norm_heads_backward(e, d_qkv);
   return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, qkv_product(e.s));
 }
 
 }  // namespace
 
-TensorId attention_block(Emit& e, TensorId normed, std::int64_t window) {
-  const TensorId qkv = project(e, normed);
-  const TensorId out = attention_core(e, qkv, window);
+TensorId attention_block(Emit& e, TensorId normed, const LayerClass& layer) {
+  const TensorId qkv = project(e, normed, layer);
+  const TensorId out = attention_core(e, qkv, layer);
   e.kept.set(Keep::kAttentionOut, out);
-  end_module(e, Module::kCoreAttention, out);
-  return linear(e, out, output_product(e.s));
+  const TensorId result = gate_result(e, out);
+  end_module(e, Module::kCoreAttention, result);
+  return linear(e, result, output_product(e.s));
 }
 
-TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window) {
+TensorId attention_block_backward(Emit& e, TensorId dy, const LayerClass& layer) {
   const Product output = output_product(e.s);
-  const TensorId d_out = linear_data_gradient(e, dy, output);
-  linear_weight_gradient(e, dy, kept(e, Keep::kAttentionOut), output);
-  return project_backward(e, attention_core_backward(e, d_out, window));
+  const TensorId d_result = linear_data_gradient(e, dy, output);
+  const bool gated = e.s.model->attention_gate;
+  linear_weight_gradient(e, dy, kept(e, gated ? Keep::kAttentionGated : Keep::kAttentionOut),
+                         output);
+  const GateGradients d = gate_backward(e, d_result);
+  const TensorId d_qkv = attention_core_backward(e, d.out, layer);
+  join_gates(e, d_qkv, d.gates);
+  return project_backward(e, d_qkv, layer);
 }
 
 }  // namespace stepwright

@@ -68,8 +68,12 @@ TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const
 
 }  // namespace
 
-std::int64_t causal_pairs(std::int64_t length, std::int64_t window) {
-  const std::int64_t reach = window > 0 ? std::min(window, length) : length;
+std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer) {
+  const std::int64_t reach = layer.window > 0 ? std::min(layer.window, length) : length;
+  if (layer.chunked) {
+    const std::int64_t rest = length % reach;
+    return length / reach * (reach * (reach + 1) / 2) + rest * (rest + 1) / 2;
+  }
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
@@ -79,6 +83,11 @@ std::int64_t key_value_width(const Setting& s) {
 
 std::int64_t query_key_value_width(const Setting& s) {
   return s.heads() * s.model->head_dim + key_value_width(s);
+}
+
+std::int64_t projected_width(const Setting& s) {
+  const std::int64_t gates = s.model->attention_gate ? s.heads() * s.model->value_dim() : 0;
+  return query_key_value_width(s) + gates;
 }
 
 Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
@@ -117,32 +126,32 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   return d_qkv;
 }
 
-TensorId attention_core(Emit& e, TensorId qkv, std::int64_t window) {
+TensorId attention_core(Emit& e, TensorId qkv, const LayerClass& layer) {
   e.kept.set(Keep::kQkv, qkv);
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
-      case ContextKind::kRing: return ring_attention(e, qkv, window);
-      case ContextKind::kAllGather: return gathered_attention(e, qkv, window);
-      case ContextKind::kUlysses: return ulysses_attention(e, qkv, window);
+      case ContextKind::kRing: return ring_attention(e, qkv, layer);
+      case ContextKind::kAllGather: return gathered_attention(e, qkv, layer);
+      case ContextKind::kUlysses: return ulysses_attention(e, qkv, layer);
     }
   }
   return local_attention(
-      e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, causal_pairs(e.s.length, window)));
+      e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, seen_pairs(e.s.length, layer)));
 }
 
-TensorId attention_core_backward(Emit& e, TensorId d_out, std::int64_t window) {
+TensorId attention_core_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
-      case ContextKind::kRing: return ring_attention_backward(e, d_out, window);
-      case ContextKind::kAllGather: return gathered_attention_backward(e, d_out, window);
-      case ContextKind::kUlysses: return ulysses_attention_backward(e, d_out, window);
+      case ContextKind::kRing: return ring_attention_backward(e, d_out, layer);
+      case ContextKind::kAllGather: return gathered_attention_backward(e, d_out, layer);
+      case ContextKind::kUlysses: return ulysses_attention_backward(e, d_out, layer);
     }
   }
   const TensorId qkv = kept(e, Keep::kQkv);
   const TensorId out = kept(e, Keep::kAttentionOut);
   return local_attention_backward(
       e, d_out, qkv, out,
-      attention_shape(e.s, e.s.length, e.s.length, 1, causal_pairs(e.s.length, window)));
+      attention_shape(e.s, e.s.length, e.s.length, 1, seen_pairs(e.s.length, layer)));
 }
 
 }  // namespace stepwright

@@ -4,20 +4,22 @@
 
 namespace stepwright {
 
-/// Query-key pairs of one head and one whole sequence that a causal mask and a window leave:
-/// sum over positions i of min(i + 1, window).
-std::int64_t causal_pairs(std::int64_t length, std::int64_t window);
+/// Query-key pairs of one head and one whole sequence that a causal mask and a layer's window
+/// leave: the sum over positions i of min(i + 1, window), or of i + 1 in each chunk.
+std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer);
 
 /// Elements per token of keys and values on this rank.
 std::int64_t key_value_width(const Setting& s);
 /// Elements per token of queries, keys and values on this rank.
 std::int64_t query_key_value_width(const Setting& s);
+/// The same with the gates behind them, where attention has gates.
+std::int64_t projected_width(const Setting& s);
 
-/// The attention core: from queries, keys and values [tokens, query_key_value_width] to
+/// The attention core: from queries, keys and values [tokens, projected_width] to
 /// [tokens, heads * value_dim], whatever the context parallelism. Keeps what its backward needs.
-TensorId attention_core(Emit& e, TensorId qkv, std::int64_t window);
+TensorId attention_core(Emit& e, TensorId qkv, const LayerClass& layer);
 /// Gradient of `qkv`. With selective recomputation the caller runs `attention_core` again first.
-TensorId attention_core_backward(Emit& e, TensorId d_out, std::int64_t window);
+TensorId attention_core_backward(Emit& e, TensorId d_out, const LayerClass& layer);
 
 /// One fused or unfused attention over `shape` without messages.
 TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape);
@@ -28,11 +30,11 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
 Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
                       std::int64_t head_cut, std::int64_t pairs);
 
-TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window);
-TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window);
-TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window);
-TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t window);
-TensorId ulysses_attention(Emit& e, TensorId qkv, std::int64_t window);
-TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window);
+TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer);
+TensorId ring_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer);
+TensorId gathered_attention(Emit& e, TensorId qkv, const LayerClass& layer);
+TensorId gathered_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer);
+TensorId ulysses_attention(Emit& e, TensorId qkv, const LayerClass& layer);
+TensorId ulysses_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer);
 
 }  // namespace stepwright

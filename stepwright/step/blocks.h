@@ -6,9 +6,14 @@ namespace stepwright {
 
 /// Attention of one layer behind its norm: from normed rows [rows, hidden] to the partial result
 /// [tokens, hidden] of the output projection, which `leave_tensor` completes.
-TensorId attention_block(Emit& e, TensorId normed, std::int64_t window);
+TensorId attention_block(Emit& e, TensorId normed, const LayerClass& layer);
 /// Leads from the gradient of the projection's result [tokens, hidden] to that of the normed rows.
-TensorId attention_block_backward(Emit& e, TensorId dy, std::int64_t window);
+TensorId attention_block_backward(Emit& e, TensorId dy, const LayerClass& layer);
+
+/// A mixer that carries a state (delta net, Mamba, short convolution) behind its norm: from normed
+/// rows [rows, hidden] to the partial result [tokens, hidden] of its last projection; and back.
+TensorId state_mixer_block(Emit& e, TensorId normed, Mixer kind);
+TensorId state_mixer_block_backward(Emit& e, TensorId dy, Mixer kind);
 
 /// Projections of latent attention (DeepSeek): normed rows to queries, keys and values, and back.
 TensorId latent_projections(Emit& e, TensorId normed);
@@ -24,7 +29,7 @@ struct MlpRole {
   Keep activation_out{};
   std::int64_t ffn = 0;
 };
-MlpRole dense_mlp(const Architecture& model);
+MlpRole dense_mlp(const Architecture& model, const LayerClass& layer);
 MlpRole shared_mlp(const Architecture& model);
 
 /// MLP behind its norm: [rows, hidden] to the partial [tokens, hidden]; and back to normed rows.

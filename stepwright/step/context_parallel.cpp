@@ -18,8 +18,8 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPar
 }
 
 /// Zig-zag halves balance the causal work: every rank has the same share of the pairs in each step.
-Shape ring_step_shape(const Setting& s, std::int64_t window) {
-  const std::int64_t pairs = causal_pairs(s.length, window) / (s.context * s.context);
+Shape ring_step_shape(const Setting& s, const LayerClass& layer) {
+  const std::int64_t pairs = seen_pairs(s.length, layer) / (s.context * s.context);
   return attention_shape(s, s.local_length(), s.local_length(), 1, pairs);
 }
 
@@ -60,13 +60,12 @@ TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
   return to;
 }
 
-Shape ulysses_shape(const Setting& s, std::int64_t window) {
-  return attention_shape(s, s.length, s.length, s.context, causal_pairs(s.length, window));
+Shape ulysses_shape(const Setting& s, const LayerClass& layer) {
+  return attention_shape(s, s.length, s.length, s.context, seen_pairs(s.length, layer));
 }
 
-Shape gathered_shape(const Setting& s, std::int64_t window) {
-  return attention_shape(s, s.local_length(), s.length, 1,
-                         causal_pairs(s.length, window) / s.context);
+Shape gathered_shape(const Setting& s, const LayerClass& layer) {
+  return attention_shape(s, s.local_length(), s.length, 1, seen_pairs(s.length, layer) / s.context);
 }
 
 TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
@@ -81,9 +80,9 @@ TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
 
 }  // namespace
 
-TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window) {
+TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   const Setting& s = e.s;
-  const Shape shape = ring_step_shape(s, window);
+  const Shape shape = ring_step_shape(s, layer);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
   const TensorId lse = activation(e, "log_sum_exp", s.exact, s.tokens, s.heads());
   TensorId key_values = qkv;
@@ -103,14 +102,14 @@ TensorId ring_attention(Emit& e, TensorId qkv, std::int64_t window) {
   return out;
 }
 
-TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
+TensorId ring_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
   const Setting& s = e.s;
-  const Shape shape = ring_step_shape(s, window);
+  const Shape shape = ring_step_shape(s, layer);
   const Phase phase = Phase::kDataGradient;
   const TensorId qkv = kept(e, Keep::kQkv);
   const TensorId out = kept(e, Keep::kAttentionOut);
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
-  const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, projected_width(s));
   TensorId key_values = qkv;
   TensorId travelling = -1;  // Gradient of the keys and values that are visiting.
   for (std::int64_t step = 0; step < s.context; ++step) {
@@ -135,9 +134,9 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
   return d_qkv;
 }
 
-TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window) {
+TensorId gathered_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   const Setting& s = e.s;
-  const Shape shape = gathered_shape(s, window);
+  const Shape shape = gathered_shape(s, layer);
   const TensorId all = gather_key_values(e, qkv, e.forward);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
   const TensorId lse = activation(e, "log_sum_exp", s.exact, s.tokens, s.heads());
@@ -147,7 +146,7 @@ TensorId gathered_attention(Emit& e, TensorId qkv, std::int64_t window) {
   return out;
 }
 
-TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
+TensorId gathered_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = key_value_width(s);
@@ -157,11 +156,11 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t windo
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const TensorId all = gather_key_values(e, qkv, phase);
   const TensorId d_all = message_buffer(e, "gradient", rows, width);
-  const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, projected_width(s));
   e.out.add({.kind = OperatorKind::kAttention,
              .phase = phase,
              .dtype = s.storage,
-             .shape = gathered_shape(s, window),
+             .shape = gathered_shape(s, layer),
              .part = LayerPart::kAttentionCore},
             {d_out, qkv, all, out, log_sum_exp}, {d_qkv, d_all});
   e.out.add(context_message(e, OperatorKind::kReduceScatter, phase, LayerPart::kKeyValuesGradient,
@@ -170,18 +169,18 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, std::int64_t windo
   return d_qkv;
 }
 
-TensorId ulysses_attention(Emit& e, TensorId qkv, std::int64_t window) {
+TensorId ulysses_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   const Setting& s = e.s;
   const std::int64_t rows = s.tokens * s.context;
   const TensorId heads_qkv = activation(e, "heads", rows, query_key_value_width(s) / s.context);
   exchange_qkv(e, qkv, heads_qkv, e.forward);
   e.kept.set(Keep::kHeadsQkv, heads_qkv);
-  const TensorId heads_out = local_attention(e, heads_qkv, ulysses_shape(s, window));
+  const TensorId heads_out = local_attention(e, heads_qkv, ulysses_shape(s, layer));
   e.kept.set(Keep::kHeadsOut, heads_out);
   return exchange_out(e, heads_out, {s.tokens, s.heads() * s.model->value_dim()}, e.forward);
 }
 
-TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window) {
+TensorId ulysses_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = s.heads() * s.model->value_dim();
@@ -189,8 +188,8 @@ TensorId ulysses_attention_backward(Emit& e, TensorId d_out, std::int64_t window
   const TensorId heads_out = kept(e, Keep::kHeadsOut);
   const TensorId d_heads = exchange_out(e, d_out, {s.tokens * s.context, width / s.context}, phase);
   const TensorId d_heads_qkv =
-      local_attention_backward(e, d_heads, heads_qkv, heads_out, ulysses_shape(s, window));
-  const TensorId d_qkv = activation(e, "gradient", s.tokens, query_key_value_width(s));
+      local_attention_backward(e, d_heads, heads_qkv, heads_out, ulysses_shape(s, layer));
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, projected_width(s));
   return exchange_qkv(e, d_heads_qkv, d_qkv, phase);
 }
 

@@ -12,54 +12,106 @@ constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatist
 constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, LayerPart::kMlpNorm,
                             Keep::kMlpNormCopies};
 
+constexpr NormRole kAttentionResultNorm{Keep::kAttentionResult, Keep::kAttentionResultStatistics,
+                                        LayerPart::kAttentionResultNorm,
+                                        Keep::kAttentionResultCopies};
+constexpr NormRole kMlpResultNorm{Keep::kMlpResult, Keep::kMlpResultStatistics,
+                                  LayerPart::kMlpResultNorm, Keep::kMlpResultCopies};
+
+/// The rows that a branch takes in: normed, unless norms stand on results alone.
 TensorId normed(Emit& e, TensorId x, const NormRole& role) {
-  return norm(e, x, {e.s.rows, e.s.model->hidden}, role);
+  return e.s.model->norms_inputs() ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
 }
 
+/// `residual` is the gradient that goes by the branch.
 TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual) {
-  return norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role, residual);
+  const std::int64_t h = e.s.model->hidden;
+  if (e.s.model->norms_inputs()) return norm_backward(e, dy, {e.s.rows, h}, role, residual);
+  const TensorId sum = activation(e, "gradient", e.s.rows, h);
+  e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, role.part,
+                        {.rows = e.s.rows, .columns = h}),
+            {dy, residual}, {sum});
+  return sum;
+}
+
+/// The result of a branch as it is added to the residual stream.
+TensorId result_of(Emit& e, TensorId y, const NormRole& role) {
+  return e.s.model->norms_results() ? norm(e, y, {e.s.rows, e.s.model->hidden}, role) : y;
+}
+
+TensorId result_backward(Emit& e, TensorId dy, const NormRole& role) {
+  return e.s.model->norms_results() ? norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role)
+                                    : dy;
 }
 
 TensorId leave(Emit& e, TensorId partial, LayerPart part) {
   return leave_tensor(e, partial, {e.s.model->hidden, part, e.forward});
 }
 
-/// Attention and MLP one after the other, each with its residual.
-TensorId serial_forward(Emit& e, TensorId x, LayerClass layer) {
-  const Setting& s = e.s;
-  const TensorId attended = attention_block(e, normed(e, x, kAttentionNorm), layer.window);
-  const TensorId middle =
-      residual_add(e, x, leave(e, attended, LayerPart::kAttentionOutput), Keep::kAttentionMask);
-  const TensorId rows = normed(e, middle, kMlpNorm);
-  if (layer.experts) return residual_add(e, middle, experts_block(e, rows), Keep::kMlpMask);
-  e.kept.set(Keep::kMlpEntry, rows);
-  const TensorId result = leave(e, mlp_block(e, rows, dense_mlp(*s.model)), LayerPart::kFc2);
-  end_module(e, Module::kMlp, result);
-  return residual_add(e, middle, result, Keep::kMlpMask);
+/// The last product of a mixer.
+LayerPart output_part(const LayerClass& layer) {
+  return layer.attends() ? LayerPart::kAttentionOutput : LayerPart::kMixerOut;
 }
 
-TensorId serial_backward(Emit& e, TensorId dy, LayerClass layer) {
-  const std::int64_t h = e.s.model->hidden;
-  const Phase phase = Phase::kDataGradient;
-  const TensorId d_result = residual_backward(e, dy, Keep::kMlpMask);
-  const TensorId d_rows =
-      layer.experts ? experts_block_backward(e, d_result)
-                    : mlp_block_backward(e, enter_tensor(e, d_result, {h, LayerPart::kFc2, phase}),
-                                         dense_mlp(*e.s.model));
-  const TensorId d_middle = normed_backward(e, d_rows, kMlpNorm, dy);
-  const TensorId d_attended = residual_backward(e, d_middle, Keep::kAttentionMask);
-  const TensorId d_normed = attention_block_backward(
-      e, enter_tensor(e, d_attended, {h, LayerPart::kAttentionOutput, phase}), layer.window);
-  return normed_backward(e, d_normed, kAttentionNorm, d_middle);
+/// A mixer from normed rows to its partial result, and back.
+TensorId mixer_block(Emit& e, TensorId normed, const LayerClass& layer) {
+  return layer.attends() ? attention_block(e, normed, layer)
+                         : state_mixer_block(e, normed, layer.mixer);
+}
+
+TensorId mixer_block_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+  return layer.attends() ? attention_block_backward(e, dy, layer)
+                         : state_mixer_block_backward(e, dy, layer.mixer);
+}
+
+TensorId mixer_branch(Emit& e, TensorId x, const LayerClass& layer) {
+  if (layer.mixer == Mixer::kNone) return x;
+  const TensorId mixed = mixer_block(e, normed(e, x, kAttentionNorm), layer);
+  const TensorId result = result_of(e, leave(e, mixed, output_part(layer)), kAttentionResultNorm);
+  return residual_add(e, x, result, Keep::kAttentionMask);
+}
+
+TensorId mixer_branch_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+  if (layer.mixer == Mixer::kNone) return dy;
+  const TensorId d_result =
+      result_backward(e, residual_backward(e, dy, Keep::kAttentionMask), kAttentionResultNorm);
+  const TensorId d_mixed =
+      enter_tensor(e, d_result, {e.s.model->hidden, output_part(layer), Phase::kDataGradient});
+  return normed_backward(e, mixer_block_backward(e, d_mixed, layer), kAttentionNorm, dy);
+}
+
+TensorId feed_forward_branch(Emit& e, TensorId x, const LayerClass& layer) {
+  if (layer.feed_forward == FeedForward::kNone) return x;
+  const TensorId rows = normed(e, x, kMlpNorm);
+  if (layer.has_experts()) {
+    const TensorId result = result_of(e, experts_block(e, rows), kMlpResultNorm);
+    return residual_add(e, x, result, Keep::kMlpMask);
+  }
+  e.kept.set(Keep::kMlpEntry, rows);
+  const TensorId y = leave(e, mlp_block(e, rows, dense_mlp(*e.s.model, layer)), LayerPart::kFc2);
+  end_module(e, Module::kMlp, y);
+  return residual_add(e, x, result_of(e, y, kMlpResultNorm), Keep::kMlpMask);
+}
+
+TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+  if (layer.feed_forward == FeedForward::kNone) return dy;
+  const Crossing crossing{e.s.model->hidden, LayerPart::kFc2, Phase::kDataGradient};
+  const TensorId d_result =
+      result_backward(e, residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm);
+  const TensorId d_rows = layer.has_experts()
+                              ? experts_block_backward(e, d_result)
+                              : mlp_block_backward(e, enter_tensor(e, d_result, crossing),
+                                                   dense_mlp(*e.s.model, layer));
+  return normed_backward(e, d_rows, kMlpNorm, dy);
 }
 
 /// Both branches read the layer's input and share one reduction (GPT-NeoX, GPT-J).
-TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
+TensorId parallel_forward(Emit& e, TensorId x, const LayerClass& layer) {
   const TensorId first = normed(e, x, kAttentionNorm);
   const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm);
-  const TensorId attended = attention_block(e, first, layer.window);
+  const TensorId attended = mixer_block(e, first, layer);
   e.kept.set(Keep::kMlpEntry, second);
-  const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model));
+  const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model, layer));
   end_module(e, Module::kMlp, result);
   const TensorId both = activation(e, "branches", e.s.tokens, e.s.model->hidden);
   e.out.add(computation(e, OperatorKind::kAdd, e.forward, LayerPart::kBranches,
@@ -68,13 +120,13 @@ TensorId parallel_forward(Emit& e, TensorId x, LayerClass layer) {
   return residual_add(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
 }
 
-TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer) {
+TensorId parallel_backward(Emit& e, TensorId dy, const LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
   const TensorId gathered =
       enter_tensor(e, d_both, {h, LayerPart::kBranches, Phase::kDataGradient});
-  const TensorId d_second = mlp_block_backward(e, gathered, dense_mlp(*e.s.model));
-  const TensorId d_first = attention_block_backward(e, gathered, layer.window);
+  const TensorId d_second = mlp_block_backward(e, gathered, dense_mlp(*e.s.model, layer));
+  const TensorId d_first = mixer_block_backward(e, gathered, layer);
   if (e.s.model->shared_input_norm) {
     const TensorId sum = activation(e, "gradient", e.s.rows, h);
     e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kBranches,
@@ -86,14 +138,25 @@ TensorId parallel_backward(Emit& e, TensorId dy, LayerClass layer) {
   return normed_backward(e, d_first, kAttentionNorm, d_x);
 }
 
-TensorId layer_forward(Emit& e, TensorId x, LayerClass layer) {
-  const bool parallel = e.s.model->parallel_residual && !layer.experts;
-  return parallel ? parallel_forward(e, x, layer) : serial_forward(e, x, layer);
+/// Layers with experts, or with one branch alone, have their branches one after the other.
+bool is_parallel(const Architecture& model, const LayerClass& layer) {
+  return model.parallel_residual && layer.mixer != Mixer::kNone &&
+         layer.feed_forward == FeedForward::kDense;
 }
 
-TensorId layer_backward(Emit& e, TensorId dy, LayerClass layer) {
-  const bool parallel = e.s.model->parallel_residual && !layer.experts;
-  return parallel ? parallel_backward(e, dy, layer) : serial_backward(e, dy, layer);
+TensorId layer_forward(Emit& e, TensorId x, const LayerClass& layer) {
+  if (is_parallel(*e.s.model, layer)) return parallel_forward(e, x, layer);
+  return feed_forward_branch(e, mixer_branch(e, x, layer), layer);
+}
+
+TensorId layer_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+  if (is_parallel(*e.s.model, layer)) return parallel_backward(e, dy, layer);
+  return mixer_branch_backward(e, feed_forward_branch_backward(e, dy, layer), layer);
+}
+
+/// The role under which a layer's input is kept.
+Keep input_role(const LayerClass& layer) {
+  return layer.mixer == Mixer::kNone ? Keep::kMlpInput : Keep::kAttentionInput;
 }
 
 /// The kept tensors of a module for which a backward asks, but for the module's input.
@@ -132,11 +195,11 @@ constexpr Module kRunsWhole[] = {Module::kCoreAttention, Module::kMlp, Module::k
                                  Module::kSharedExperts};
 
 /// The part of `all` that survives the forward under a recomputation.
-Kept surviving(const Kept& all, TensorId x, const LayerRecompute& recompute) {
+Kept surviving(const Kept& all, TensorId x, Keep input, const LayerRecompute& recompute) {
   Kept kept = all;
   if (recompute.whole) {
     kept = Kept{};
-    kept.set(Keep::kAttentionInput, x);
+    kept.set(input, x);
     return kept;
   }
   // Ulysses keeps the exchanged layout, unless it exchanges again.
@@ -166,7 +229,7 @@ BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& 
   ModuleEnds ends;
   Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1, &ends};
   forward.builder.output(layer_forward(e, x, layer));
-  const Kept kept = surviving(all, x, recompute);
+  const Kept kept = surviving(all, x, input_role(layer), recompute);
   forward.builder.save(kept);
 
   Unit backward(s, "layer.backward", parameters);
@@ -174,7 +237,7 @@ BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& 
   Kept restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
   Emit b{backward.builder, s, restored, Phase::kRecompute, backward.parameters, backward.gradients};
-  if (recompute.whole) layer_forward(b, restored.get(Keep::kAttentionInput), layer);
+  if (recompute.whole) layer_forward(b, restored.get(input_role(layer)), layer);
   b.forward = Phase::kForward;
   Rematerialisation rematerialisation({forward.builder, all, kept, forward.parameters}, restored,
                                       backward.parameters);

@@ -34,12 +34,24 @@ enum class LayerPart : std::uint8_t {
   kValuesGradient,
   kQueriesGradient,
   kKeysGradient,
+  kAttentionGate,
   kAttentionOutput,
+  kAttentionResultNorm,
+  // Mixers that carry a state.
+  kMixerIn,
+  kMixerConvolution,
+  kMixerSelect,
+  kMixerStep,
+  kMixerScan,
+  kMixerNorm,
+  kMixerOut,
   // Messages of context parallelism.
   kContextQueries,
   kContextKeys,
   kContextValues,
   kContextOut,
+  kContextMixerIn,
+  kContextMixerOut,
   kKeyValues,
   kKeyValuesGradient,
   // The residual stream.
@@ -52,6 +64,7 @@ enum class LayerPart : std::uint8_t {
   kMlpNorm,
   kFc1,
   kFc2,
+  kMlpResultNorm,
   // The router.
   kRouter,
   kTopK,
@@ -107,11 +120,22 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kValuesGradient, "attention.values_gradient"},
     {LayerPart::kQueriesGradient, "attention.queries_gradient"},
     {LayerPart::kKeysGradient, "attention.keys_gradient"},
+    {LayerPart::kAttentionGate, "attention.gate"},
     {LayerPart::kAttentionOutput, "attention.output"},
+    {LayerPart::kAttentionResultNorm, "norm.attention_out"},
+    {LayerPart::kMixerIn, "mixer.in"},
+    {LayerPart::kMixerConvolution, "mixer.convolution"},
+    {LayerPart::kMixerSelect, "mixer.select"},
+    {LayerPart::kMixerStep, "mixer.step"},
+    {LayerPart::kMixerScan, "mixer.scan"},
+    {LayerPart::kMixerNorm, "mixer.norm"},
+    {LayerPart::kMixerOut, "mixer.out"},
     {LayerPart::kContextQueries, "context.queries"},
     {LayerPart::kContextKeys, "context.keys"},
     {LayerPart::kContextValues, "context.values"},
     {LayerPart::kContextOut, "context.out"},
+    {LayerPart::kContextMixerIn, "context.mixer_in"},
+    {LayerPart::kContextMixerOut, "context.mixer_out"},
     {LayerPart::kKeyValues, "context.key_values"},
     {LayerPart::kKeyValuesGradient, "context.key_values_gradient"},
     {LayerPart::kAttentionDropout, "dropout"},
@@ -122,6 +146,7 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kMlpNorm, "norm.mlp"},
     {LayerPart::kFc1, "mlp.fc1"},
     {LayerPart::kFc2, "mlp.fc2"},
+    {LayerPart::kMlpResultNorm, "norm.mlp_out"},
     {LayerPart::kRouter, "router.weight"},
     {LayerPart::kTopK, "router.top_k"},
     {LayerPart::kExpertCounts, "experts.counts"},
@@ -160,7 +185,7 @@ constexpr bool lies_in(LayerPart part, LayerPart first, LayerPart last) {
   return part >= first && part <= last;
 }
 constexpr bool is_of_attention(LayerPart part) {
-  return lies_in(part, LayerPart::kAttentionNorm, LayerPart::kAttentionOutput);
+  return lies_in(part, LayerPart::kAttentionNorm, LayerPart::kMixerOut);
 }
 
 }  // namespace stepwright

@@ -16,9 +16,14 @@ Product fc2(const Setting& s, const MlpRole& role) {
 
 }  // namespace
 
-MlpRole dense_mlp(const Architecture& model) {
-  return {LayerPart::kFc1, LayerPart::kMlpActivation, LayerPart::kFc2, Keep::kMlpLinearInput,
-          Keep::kFc1Out,   Keep::kActivationOut,      model.ffn};
+MlpRole dense_mlp(const Architecture& model, const LayerClass& layer) {
+  return {LayerPart::kFc1,
+          LayerPart::kMlpActivation,
+          LayerPart::kFc2,
+          Keep::kMlpLinearInput,
+          Keep::kFc1Out,
+          Keep::kActivationOut,
+          layer.ffn > 0 ? layer.ffn : model.ffn};
 }
 
 MlpRole shared_mlp(const Architecture& model) {

@@ -26,6 +26,10 @@ enum class OperatorKind : std::uint8_t {
   kScores,         ///< unfused Q K^T, the attention fields of Shape
   kSoftmax,        ///< mask and softmax over batch x heads x queries x keys
   kAttendValues,   ///< unfused scores x V
+  kConvolution,    ///< rows x columns: a causal convolution of each column over `inner` rows
+  kScan,           ///< a state along sequences (`step/work.h`): batch, heads, kv_heads (groups),
+                   ///< queries (tokens of a sequence), keys (tokens of a chunk), head_dim (state),
+                   ///< value_dim
   kActivation,     ///< rows x columns results; gated reads twice as many
   kAdd,            ///< rows x columns: residual addition
   kDropout,        ///< rows x columns: makes a mask
@@ -56,6 +60,8 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kScores, "scores"},
     {OperatorKind::kSoftmax, "softmax"},
     {OperatorKind::kAttendValues, "attend_values"},
+    {OperatorKind::kConvolution, "convolution"},
+    {OperatorKind::kScan, "scan"},
     {OperatorKind::kActivation, "activation"},
     {OperatorKind::kAdd, "add"},
     {OperatorKind::kDropout, "dropout"},
@@ -151,8 +157,14 @@ enum class Purpose : std::uint8_t {
   kUnsortArrived,  ///< The reverse.
   kGateGradient,   ///< Of gate weights, from results and their gradients.
   // Computations.
-  kHeadNorm,      ///< kNorm: of each head of queries and keys.
+  kHeadNorm,       ///< kNorm: of each head of queries and keys, or of all.
+  kHeadSums,       ///< kNorm: the sums that a norm of all heads shares between tensor ranks.
+  kAttentionGate,  ///< kActivation: a core's result times a sigmoid for each element.
+  kMixerGate,     ///< kActivation: a scan's result times an activation of the gates, normed or not.
   kSharedGate,    ///< kActivation: rows times the sigmoid of one logit each.
+  kDeltaScan,     ///< kScan: a gated delta rule.
+  kMamba2Scan,    ///< kScan: one decay for each head.
+  kMambaScan,     ///< kScan: a decay for each element of the state.
   kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
 };
 

@@ -31,6 +31,16 @@ enum class Keep : std::uint8_t {
   kHeadsQkv,  ///< Ulysses: queries, keys and values after the exchange.
   kHeadsOut,  ///< Ulysses: the core's output before the exchange.
   kAttentionOut,
+  kAttentionGated,   ///< The core's result times its gates.
+  kAttentionResult,  ///< Of a norm on the result of attention: its input.
+  kAttentionResultStatistics,
+  kMixerIn,  ///< What a mixer with a state projects, before its convolution.
+  kMixerConvolved,
+  kMixerSelected,  ///< Mamba: step sizes, B and C.
+  kMixerSteps,     ///< Mamba: step sizes for each channel.
+  kMixerScanned,
+  kMixerStatistics,
+  kMixerOut,  ///< Input of its last projection.
   kLogSumExp,
   kProbabilities,
   kProbabilityMask,
@@ -43,6 +53,8 @@ enum class Keep : std::uint8_t {
   kFc1Out,
   kActivationOut,
   kMlpMask,
+  kMlpResult,  ///< Of a norm on the result of the MLP or the experts: its input.
+  kMlpResultStatistics,
   kRouterProbabilities,
   kRouterIndices,    ///< The top k of each row.
   kTokenCounts,      ///< Rows that each rank of the expert groups sends to each expert.
@@ -71,6 +83,8 @@ enum class Keep : std::uint8_t {
   kMlpNormCopies,
   kEmbeddingNormCopies,
   kFinalNormCopies,
+  kAttentionResultCopies,
+  kMlpResultCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
   kCount,

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepwright/core/divide_up.h"
+#include "stepwright/model/state_mixer.h"
+
 namespace stepwright {
 namespace {
 
@@ -24,6 +27,41 @@ double fused_attention_flops(const Operator& op) {
   const std::int64_t over_value = is_backward(op.phase) ? 2 : 1;
   return 2 * product({s.batch, s.heads, s.pairs}) *
          product({over_head * s.head_dim + over_value * s.value_dim});
+}
+
+Mixer mixer_of(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::kDeltaScan: return Mixer::kDeltaNet;
+    case Purpose::kMamba2Scan: return Mixer::kMamba2;
+    default: return Mixer::kMamba;
+  }
+}
+
+/// A backward computes the states of the chunks again, and two products for each of the forward's
+/// (state-spaces/mamba, ssd_combined.py; fla-org/flash-linear-attention,
+/// gated_delta_rule/chunk.py).
+double scan_flops(const Operator& op) {
+  const Shape& s = op.shape;
+  const StateMixer mixer{.heads = s.heads,
+                         .head_dim = s.value_dim,
+                         .groups = s.kv_heads,
+                         .state = s.head_dim,
+                         .chunk = s.keys};
+  const double forward =
+      product({s.batch, s.queries}) * scan_flops_per_token(mixer, mixer_of(op.purpose));
+  return is_backward(op.phase) ? 3 * forward : forward;
+}
+
+/// Queries, keys, values and results of every token, and in fp32 the state of each chunk, written
+/// and read.
+double scan_bytes(const Operator& op) {
+  const Shape& s = op.shape;
+  const double tokens = product({s.batch, s.queries}) * (2 * product({s.kv_heads, s.head_dim}) +
+                                                         2 * product({s.heads, s.value_dim}));
+  const double states = product({s.batch, divide_up(s.queries, std::max<std::int64_t>(1, s.keys)),
+                                 s.heads, s.head_dim, s.value_dim});
+  const double forward = width(op.dtype) * tokens + 2 * 4 * states;
+  return is_backward(op.phase) ? 3 * forward : forward;
 }
 
 /// Arithmetic per element of a vector operator, roughly.
@@ -79,6 +117,7 @@ double passes(const Operator& op) {
       if (op.gated) return is_backward(op.phase) ? 5 : 3;
       return is_backward(op.phase) ? 3 : 2;
     case OperatorKind::kSoftmax: return is_backward(op.phase) ? 3 : 2;
+    case OperatorKind::kConvolution: return is_backward(op.phase) ? 4 : 2;
     case OperatorKind::kAdd:
     case OperatorKind::kAccumulate: return 3;
     default: return 2;
@@ -110,6 +149,9 @@ double flops(const Operator& op) {
     case OperatorKind::kScores: return 2 * scores(s) * product({s.head_dim});
     case OperatorKind::kAttendValues: return 2 * scores(s) * product({s.value_dim});
     case OperatorKind::kSoftmax: return 5 * scores(s);
+    case OperatorKind::kScan: return scan_flops(op);
+    case OperatorKind::kConvolution:
+      return (is_backward(op.phase) ? 4 : 2) * product({s.rows, s.columns, s.inner});
     case OperatorKind::kNormSquare: return 2 * product({s.rows});
     case OperatorKind::kOptimizer: return 12 * product({s.rows});
     default: return vector_flops(op.kind) * product({s.rows, s.columns});
@@ -126,6 +168,7 @@ double memory_bytes(const Operator& op) {
     case OperatorKind::kScores:
     case OperatorKind::kAttendValues: return attention_bytes(op);
     case OperatorKind::kSoftmax: return passes(op) * width(op.dtype) * scores(s);
+    case OperatorKind::kScan: return scan_bytes(op);
     case OperatorKind::kNormSquare: return width(op.dtype) * product({s.rows});
     case OperatorKind::kOptimizer: return product({s.rows, s.inner});
     default: break;

@@ -8,6 +8,7 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/settings.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -218,7 +219,7 @@ TEST(MegatronArguments, ReadsWindowsScheduleAndGraphs) {
   const ImportedPlan plan = imported_script(small_command(
       "--window-size 128,0 --window-attn-skip-freq 4 --cuda-graph-impl transformer_engine "
       "--cuda-graph-modules attn moe_router --no-gradient-accumulation-fusion"));
-  EXPECT_EQ(plan.planned.job.model.windows,
+  EXPECT_EQ(windows_of(plan.planned.job.model),
             (std::vector<std::int64_t>{128, 128, 128, 0, 128, 128, 128, 0}));
   EXPECT_TRUE(plan.planned.job.kernels.cuda_graphs.attention);
   EXPECT_FALSE(plan.planned.job.kernels.cuda_graphs.mlp);

@@ -30,7 +30,7 @@ Architecture any_model(std::mt19937& random) {
   model.norm = flip(random) ? Norm::kLayer : Norm::kRms;
   model.position = flip(random) ? Position::kLearned : Position::kRope;
   model.positions = 256;
-  model.qk_norm = flip(random);
+  model.qk_norm = flip(random) ? QkNorm::kHead : QkNorm::kNone;
   model.embedding_norm = flip(random);
   if (random() % 3 == 0) model.experts = Experts{.count = 8, .top_k = 2, .ffn = 96};
   if (!model.experts) model.parallel_residual = flip(random);

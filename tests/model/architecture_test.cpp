@@ -40,12 +40,12 @@ std::string llama_error(const std::function<void(Architecture&)>& change) {
 
 TEST(Architecture, ClassesOfLayersAreCounted) {
   Architecture model = built_in_model("deepseek-v3").value();
-  EXPECT_EQ(model.layer_classes(),
-            (std::map<LayerClass, std::int64_t>{{{.experts = false}, 3}, {{.experts = true}, 58}}));
-  model.windows.assign(61, 0);
-  model.windows[60] = 128;
+  EXPECT_EQ(model.layer_classes(), (std::map<LayerClass, std::int64_t>{
+                                       {{}, 3}, {{.feed_forward = FeedForward::kExperts}, 58}}));
+  model.pattern[60].window = 128;
   EXPECT_EQ(model.layer_classes().size(), 3U);
-  EXPECT_EQ(model.layer_class(60), (LayerClass{.experts = true, .window = 128}));
+  EXPECT_EQ(model.layer_class(60),
+            (LayerClass{.feed_forward = FeedForward::kExperts, .window = 128}));
 }
 
 TEST(Architecture, ValuesOfLatentHeadsHaveTheirOwnWidth) {
@@ -89,12 +89,14 @@ TEST(Check, ProductsOfLegalSizesMayBeTooLarge) {
 }
 
 TEST(Check, ListsHaveOneEntryPerLayer) {
-  EXPECT_THAT(llama_error([](Architecture& m) { m.windows = {1, 2}; }),
-              HasSubstr("window: a list of 2"));
-  EXPECT_THAT(error_of("mixtral-8x7b", [](Architecture& m) { m.experts->is_dense = {1, 0}; }),
-              HasSubstr("one entry per layer (32)"));
-  EXPECT_THAT(error_of("mixtral-8x7b", [](Architecture& m) { m.experts->is_dense.assign(32, 0); }),
-              HasSubstr("empty list"));
+  EXPECT_THAT(llama_error([](Architecture& m) { m.pattern.resize(2); }),
+              HasSubstr("layers: a list of 2"));
+  EXPECT_THAT(
+      error_of("mixtral-8x7b",
+               [](Architecture& m) { m.pattern = {{}, {.feed_forward = FeedForward::kExperts}}; }),
+      HasSubstr("one entry per layer (32)"));
+  EXPECT_THAT(error_of("mixtral-8x7b", [](Architecture& m) { m.pattern.assign(32, {}); }),
+              HasSubstr("at least one layer with experts"));
 }
 
 TEST(Check, FractionsAreNumbersInTheirRange) {

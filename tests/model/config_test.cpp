@@ -8,6 +8,7 @@
 #include <string>
 
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/layer_order.h"
 #include "tests/model/tiny_config.h"
 
 namespace stepwright {
@@ -122,21 +123,21 @@ TEST(Config, BiasesFollowTheFamily) {
 TEST(Config, MistralWindowsAllLayersUnlessNull) {
   const std::string heads = R"("num_key_value_heads": 2)";
   using Windows = std::vector<std::int64_t>;
-  EXPECT_EQ(read_tiny("mistral", heads).windows, Windows(4, 4096));
-  EXPECT_EQ(read_tiny("mistral", heads + R"(, "sliding_window": 7)").windows, Windows(4, 7));
-  EXPECT_TRUE(read_tiny("mistral", heads + R"(, "sliding_window": null)").windows.empty());
+  EXPECT_EQ(windows_of(read_tiny("mistral", heads)), Windows(4, 4096));
+  EXPECT_EQ(windows_of(read_tiny("mistral", heads + R"(, "sliding_window": 7)")), Windows(4, 7));
+  EXPECT_TRUE(windows_of(read_tiny("mistral", heads + R"(, "sliding_window": null)")).empty());
 }
 
 TEST(Config, QwenWindowsLayersFromMaxWindowLayersOnIfSwitchedOn) {
   const std::string rest =
       R"("num_key_value_heads": 2, "sliding_window": 9, "max_window_layers": 3)";
-  EXPECT_TRUE(read_tiny("qwen2", rest).windows.empty());
-  EXPECT_TRUE(read_tiny("qwen2", rest + R"(, "use_sliding_window": false)").windows.empty());
+  EXPECT_TRUE(windows_of(read_tiny("qwen2", rest)).empty());
+  EXPECT_TRUE(windows_of(read_tiny("qwen2", rest + R"(, "use_sliding_window": false)")).empty());
   const std::string on = rest + R"(, "use_sliding_window": true)";
-  EXPECT_EQ(read_tiny("qwen2", on).windows, (std::vector<std::int64_t>{0, 0, 0, 9}));
-  EXPECT_EQ(read_tiny("qwen3", on).windows, (std::vector<std::int64_t>{0, 0, 0, 9}));
-  EXPECT_EQ(read_tiny("qwen3_moe", on).windows, (std::vector<std::int64_t>{9, 9, 9, 9}));
-  EXPECT_EQ(read_tiny("qwen2_moe", on).windows, (std::vector<std::int64_t>{9, 0, 9, 0}));
+  EXPECT_EQ(windows_of(read_tiny("qwen2", on)), (std::vector<std::int64_t>{0, 0, 0, 9}));
+  EXPECT_EQ(windows_of(read_tiny("qwen3", on)), (std::vector<std::int64_t>{0, 0, 0, 9}));
+  EXPECT_EQ(windows_of(read_tiny("qwen3_moe", on)), (std::vector<std::int64_t>{9, 9, 9, 9}));
+  EXPECT_EQ(windows_of(read_tiny("qwen2_moe", on)), (std::vector<std::int64_t>{9, 0, 9, 0}));
 }
 
 TEST(Config, LayerTypesWin) {
@@ -144,20 +145,20 @@ TEST(Config, LayerTypesWin) {
       R"("num_key_value_heads": 2, "sliding_window": 9, "layer_types":
          ["sliding_attention", "full_attention", "sliding_attention", "full_attention"])";
   const std::vector<std::int64_t> expected = {9, 0, 9, 0};
-  EXPECT_EQ(read_tiny("qwen2", rest).windows, expected);
-  EXPECT_EQ(read_tiny("mistral", rest).windows, expected);
-  EXPECT_EQ(
-      read_tiny("qwen2", rest + R"(, "use_sliding_window": true, "max_window_layers": 0)").windows,
-      expected);
+  EXPECT_EQ(windows_of(read_tiny("qwen2", rest)), expected);
+  EXPECT_EQ(windows_of(read_tiny("mistral", rest)), expected);
+  EXPECT_EQ(windows_of(read_tiny("qwen2",
+                                 rest + R"(, "use_sliding_window": true, "max_window_layers": 0)")),
+            expected);
 }
 
 TEST(Config, QwenExpertsSkipSparseStepsAndNamedLayers) {
   using Dense = std::vector<std::uint8_t>;
-  EXPECT_EQ(read_tiny("qwen3_moe", R"("decoder_sparse_step": 2)").experts->is_dense,
+  EXPECT_EQ(dense_layers_of(read_tiny("qwen3_moe", R"("decoder_sparse_step": 2)")),
             (Dense{1, 0, 1, 0}));
-  EXPECT_EQ(read_tiny("qwen3_moe", R"("mlp_only_layers": [0, 3, 77])").experts->is_dense,
+  EXPECT_EQ(dense_layers_of(read_tiny("qwen3_moe", R"("mlp_only_layers": [0, 3, 77])")),
             (Dense{1, 0, 0, 1}));
-  EXPECT_TRUE(read_tiny("qwen3_moe").experts->is_dense.empty());
+  EXPECT_TRUE(dense_layers_of(read_tiny("qwen3_moe")).empty());
   EXPECT_FALSE(read_tiny("qwen3_moe", R"("decoder_sparse_step": 5)").experts);
   EXPECT_FALSE(read_tiny("qwen3_moe", R"("num_experts": 0)").experts);
 }
@@ -182,9 +183,9 @@ TEST(Config, WeightsOfTheTopKAddUpWhereTheFileOrTheFamilySaysSo) {
 
 TEST(Config, DeepSeekPlacesItsExperts) {
   using Dense = std::vector<std::uint8_t>;
-  EXPECT_EQ(read_tiny("deepseek_v3").experts->is_dense, (Dense{1, 1, 1, 0}));
-  EXPECT_EQ(read_tiny("deepseek_v3", R"("first_k_dense_replace": 1, "moe_layer_freq": 2)")
-                .experts->is_dense,
+  EXPECT_EQ(dense_layers_of(read_tiny("deepseek_v3")), (Dense{1, 1, 1, 0}));
+  EXPECT_EQ(dense_layers_of(
+                read_tiny("deepseek_v3", R"("first_k_dense_replace": 1, "moe_layer_freq": 2)")),
             (Dense{1, 1, 0, 1}));
   EXPECT_FALSE(read_tiny("deepseek_v3", R"("first_k_dense_replace": 4)").experts);
   EXPECT_FALSE(read_tiny("deepseek_v3", R"("n_routed_experts": null)").experts);

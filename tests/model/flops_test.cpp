@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -165,8 +166,9 @@ TEST(Flops, FollowMegatronsFormula) {
 TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
   Architecture model = built_in_model("llama-3-8b").value();
   const double full = forward_flops_per_token(model, 8192);
-  model.windows.assign(32, 0);
-  for (std::size_t layer = 0; layer < 32; layer += 2) model.windows[layer] = 1024;
+  std::vector<std::int64_t> windows(32, 0);
+  for (std::size_t layer = 0; layer < 32; layer += 2) windows[layer] = 1024;
+  set_windows(model, windows);
   EXPECT_DOUBLE_EQ(full - forward_flops_per_token(model, 8192),
                    16 * 2.0 * (8192 - 1024) * (4096 + 4096));
 }
@@ -174,7 +176,7 @@ TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
 TEST(Flops, WindowLongerThanTheSequenceChangesNothing) {
   Architecture model = built_in_model("llama-3-8b").value();
   const double full = forward_flops_per_token(model, 8192);
-  model.windows.assign(32, 8192);
+  set_windows(model, std::vector<std::int64_t>(32, 8192));
   EXPECT_DOUBLE_EQ(forward_flops_per_token(model, 8192), full);
 }
 

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/layer_order.h"
 #include "tests/model/random_architecture.h"
 
 namespace stepwright {
@@ -87,20 +88,20 @@ TEST(InlineModel, OneBiasGoesBeforeAllBiases) {
 
 TEST(InlineModel, WindowsCoverAllOrTheNamedLayers) {
   using Windows = std::vector<std::int64_t>;
-  EXPECT_EQ(read(tiny("ffn: 8\nwindow: 9\n")).windows, Windows(4, 9));
-  EXPECT_EQ(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: all\n")).windows, Windows(4, 9));
-  EXPECT_EQ(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: [0, 2]\n")).windows,
+  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: 9\n"))), Windows(4, 9));
+  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: all\n"))), Windows(4, 9));
+  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: [0, 2]\n"))),
             (Windows{9, 0, 9, 0}));
-  EXPECT_EQ(read(tiny("ffn: 8\nwindow: [0, 1, 2, 3]\n")).windows, (Windows{0, 1, 2, 3}));
+  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: [0, 1, 2, 3]\n"))), (Windows{0, 1, 2, 3}));
 }
 
 TEST(InlineModel, DenseLayersAddUp) {
   using Dense = std::vector<std::uint8_t>;
   const std::string experts = "ffn: 8\nexperts: {count: 8, top_k: 2, ffn: 16";
-  EXPECT_TRUE(read(tiny(experts + "}")).experts->is_dense.empty());
-  EXPECT_EQ(read(tiny(experts + ", leading_dense: 1}")).experts->is_dense, (Dense{1, 0, 0, 0}));
-  EXPECT_EQ(read(tiny(experts + ", every: 2}")).experts->is_dense, (Dense{1, 0, 1, 0}));
-  EXPECT_EQ(read(tiny(experts + ", every: 2, dense_layers: [1]}")).experts->is_dense,
+  EXPECT_TRUE(dense_layers_of(read(tiny(experts + "}"))).empty());
+  EXPECT_EQ(dense_layers_of(read(tiny(experts + ", leading_dense: 1}"))), (Dense{1, 0, 0, 0}));
+  EXPECT_EQ(dense_layers_of(read(tiny(experts + ", every: 2}"))), (Dense{1, 0, 1, 0}));
+  EXPECT_EQ(dense_layers_of(read(tiny(experts + ", every: 2, dense_layers: [1]}"))),
             (Dense{1, 1, 1, 0}));
   EXPECT_THAT(error_of(tiny(experts + ", leading_dense: 4}")),
               HasSubstr("at least one layer with experts"));
@@ -132,13 +133,15 @@ TEST(InlineModel, BaseWorksInsideMappingsAndForOtherLayerCounts) {
   expected.name = "small";
   expected.layers = 5;
   expected.experts->count = 16;
-  expected.experts->is_dense = {1, 1, 1, 0, 0};
+  expected.pattern.clear();
+  set_dense_layers(expected, {1, 1, 1, 0, 0});
   EXPECT_EQ(read("name: small\nbase: deepseek-v3\nlayers: 5\nexperts: {count: 16}\n"), expected);
-  EXPECT_EQ(read("base: mistral-7b\nlayers: 3\n").windows, (std::vector<std::int64_t>(3, 4096)));
+  EXPECT_EQ(windows_of(read("base: mistral-7b\nlayers: 3\n")),
+            (std::vector<std::int64_t>(3, 4096)));
 }
 
 TEST(InlineModel, NullTakesSomethingOutOfTheBase) {
-  EXPECT_TRUE(read("base: mistral-7b\nwindow: null\n").windows.empty());
+  EXPECT_TRUE(windows_of(read("base: mistral-7b\nwindow: null\n")).empty());
   EXPECT_FALSE(read("base: deepseek-v3\nexperts: null\n").experts);
   EXPECT_FALSE(read("base: gpt2\nbias: false\n").mlp_bias);
 }

@@ -141,8 +141,8 @@ TEST(Parameters, GptLayerHasAllBiases) {
 
 TEST(Parameters, ExpertsKnowTheirCopiesAndTheCorrectionBiasIsNotTrained) {
   const Architecture model = model_named("deepseek-v3");
-  EXPECT_FALSE(model.layer_class(2).experts);
-  EXPECT_TRUE(model.layer_class(3).experts);
+  EXPECT_FALSE(model.layer_class(2).has_experts());
+  EXPECT_TRUE(model.layer_class(3).has_experts());
   for (const Parameter& parameter : layer_parameters(model, model.layer_class(3))) {
     EXPECT_EQ(parameter.expert, parameter.name.starts_with("experts.")) << parameter.name;
     EXPECT_EQ(parameter.copies, parameter.expert ? 256 : 1) << parameter.name;

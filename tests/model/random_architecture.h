@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stepwright/model/architecture.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 
@@ -21,7 +22,10 @@ class RandomArchitecture {
     if (maybe(3)) use_latent(model);
     if (maybe(2)) use_experts(model);
     if (maybe(2)) use_windows(model);
-    model.mlp_bias = !model.experts && maybe(2);
+    if (maybe(3)) use_mixers(model);
+    const bool has_dense = has_feed_forward(model, FeedForward::kDense);
+    model.mlp_bias = has_dense && maybe(2);
+    if (!has_shared_width(model) && maybe(2)) model.ffn = 0;
     model.multi_token_layers = maybe(3) ? number(1, 3) : 0;
     model.count_multi_token = maybe(2);
     return model;
@@ -47,7 +51,7 @@ class RandomArchitecture {
 
   void switches(Architecture& model) {
     model.gated = maybe(2);
-    model.activation = static_cast<Activation>(random_() % 5);
+    model.activation = static_cast<Activation>(random_() % 6);
     model.norm = static_cast<Norm>(random_() % 2);
     model.norm_bias = model.norm == Norm::kLayer && maybe(2);
     model.position = static_cast<Position>(random_() % 4);
@@ -56,7 +60,14 @@ class RandomArchitecture {
     model.qkv_bias = maybe(2);
     model.attention_output_bias = maybe(2);
     model.head_bias = maybe(2);
-    model.qk_norm = maybe(2);
+    model.qk_norm = static_cast<QkNorm>(random_() % 5);
+    model.qk_norm_bias = maybe(4);
+    model.norm_placement = static_cast<NormPlacement>(random_() % 3);
+    model.norm_weight = !maybe(4);
+    model.norm_unit_offset = maybe(4);
+    model.attention_gate = maybe(4);
+    model.sinks = maybe(4);
+    if (maybe(3)) numbers(model);
     model.embedding_norm = maybe(2);
     model.parallel_residual = maybe(2);
     model.shared_input_norm = model.parallel_residual && maybe(2);
@@ -65,6 +76,15 @@ class RandomArchitecture {
     model.rotary_base = maybe(2) ? 10000 : static_cast<double>(number(2, 2'000'000));
     if (maybe(3)) model.rotary_scaling = scaling();
     model.dropout = maybe(2) ? 0 : static_cast<double>(number(0, 9)) / 10;
+  }
+
+  void numbers(Architecture& model) {
+    model.attention_scale = static_cast<double>(number(0, 4)) / 16;
+    model.attention_cap = static_cast<double>(number(0, 50));
+    model.logit_cap = static_cast<double>(number(0, 30));
+    model.logit_scale = static_cast<double>(number(1, 16)) / 16;
+    model.embedding_scale = static_cast<double>(number(1, 64));
+    model.residual_scale = static_cast<double>(number(1, 16)) / 16;
   }
 
   RotaryScaling scaling() {
@@ -85,7 +105,8 @@ class RandomArchitecture {
                                    .value_head_dim = number(1, 200)};
     model.head_dim = model.latent->nope_head_dim + model.latent->rope_head_dim;
     model.kv_heads = model.heads;
-    model.qkv_bias = model.qk_norm = false;
+    model.qkv_bias = model.attention_gate = false;
+    model.qk_norm = QkNorm::kNone;
     model.rotary_fraction = 1;
   }
 
@@ -98,23 +119,54 @@ class RandomArchitecture {
     experts.shared_gate = experts.shared_ffn > 0 && maybe(2);
     experts.correction_bias = maybe(2);
     experts.normalize_top_k = maybe(2);
-    if (model.layers > 1 && maybe(2)) {
-      for (std::int64_t i = 0; i < model.layers; ++i) experts.is_dense.push_back(maybe(2) ? 1 : 0);
-      experts.is_dense.front() = 1;
-      experts.is_dense.back() = 0;
-    } else if (maybe(2)) {
-      model.ffn = 0;
-    }
+    experts.bias = maybe(3);
+    experts.router_bias = !experts.correction_bias && maybe(3);
+    experts.scoring = static_cast<Scoring>(random_() % 2);
+    if (experts.count % 2 == 0) experts.groups = 2;
+    experts.top_groups = number(1, experts.groups);
     model.experts = experts;
+    if (model.layers < 2 || maybe(2)) return;
+    std::vector<std::uint8_t> is_dense;
+    for (std::int64_t i = 0; i < model.layers; ++i) is_dense.push_back(maybe(2) ? 1 : 0);
+    is_dense.front() = 1;
+    is_dense.back() = 0;
+    set_dense_layers(model, is_dense);
+  }
+
+  /// Layers of other kinds in the middle of the model, whose first and last stay as they are.
+  void use_mixers(Architecture& model) {
+    model.state_mixer = StateMixer{.heads = 4 * number(1, 32),
+                                   .head_dim = number(1, 64),
+                                   .groups = 2 * number(1, 2),
+                                   .state = number(1, 128),
+                                   .kernel = number(2, 4),
+                                   .step_rank = number(1, 64),
+                                   .convolution_bias = maybe(2),
+                                   .bias = maybe(2),
+                                   .normed = maybe(2)};
+    std::vector<LayerClass> layers = layers_of(model);
+    for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
+      LayerClass& layer = layers[i];
+      layer.mixer = static_cast<Mixer>(random_() % 6);
+      if (layer.mixer != Mixer::kAttention) layer.window = 0;
+      if (layer.mixer != Mixer::kNone && maybe(4)) layer.feed_forward = FeedForward::kNone;
+      layer.chunked = layer.window > 0 && maybe(2);
+      layer.rotated = !layer.attends() || maybe(2);
+      layer.ffn = layer.feed_forward == FeedForward::kDense && maybe(2) ? number(1, 5000) : 0;
+    }
+    set_layers(model, layers);
+    if (!carries_state(model)) model.state_mixer.reset();
   }
 
   void use_windows(Architecture& model) {
     const std::int64_t common = number(1, 9000);
     const bool mixed = maybe(3);
+    std::vector<std::int64_t> windows;
     for (std::int64_t i = 0; i < model.layers; ++i) {
-      model.windows.push_back(mixed ? number(0, 3) : maybe(3) ? 0 : common);
+      windows.push_back(mixed ? number(0, 3) : maybe(3) ? 0 : common);
     }
-    model.windows.front() = common;
+    windows.front() = common;
+    set_windows(model, windows);
   }
 
   std::mt19937_64 random_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/legality.h"
 
@@ -14,8 +15,7 @@ Experts small_experts() {
           .ffn = 48,
           .shared_ffn = 32,
           .shared_gate = false,
-          .correction_bias = false,
-          .is_dense = {1, 0, 0, 0, 0, 0, 0, 0}};
+          .correction_bias = false};
 }
 
 std::vector<std::int64_t> near_divisors(std::int64_t number) {
@@ -190,6 +190,7 @@ Job small_job() {
 Job small_expert_job() {
   Job job = small_job();
   job.model.experts = small_experts();
+  set_dense_layers(job.model, {1, 0, 0, 0, 0, 0, 0, 0});
   return job;
 }
 
@@ -206,9 +207,11 @@ Job random_job(Dice& dice) {
   job.length = dice.pick<std::int64_t>({64, 48, 24, 96});
   job.sequences = dice.pick<std::int64_t>({32, 48, 24, 7});
   job.precision = dice.pick<DType>({DType::kBf16, DType::kBf16, DType::kFp32, DType::kFp64});
-  if (job.model.experts) {
-    auto& is_dense = job.model.experts->is_dense;
-    is_dense.resize(dice.chance(3) ? 0 : static_cast<std::size_t>(job.model.layers));
+  job.model.pattern.clear();
+  if (job.model.experts && !dice.chance(3)) {
+    std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(job.model.layers), 0);
+    is_dense.front() = 1;
+    set_dense_layers(job.model, is_dense);
   }
   if (job.model.experts && dice.chance(3)) job.model.experts->shared_ffn = 0;
   return job;

@@ -76,7 +76,7 @@ bool model_can_be_cut(const Job& job, const Plan& plan) {
   std::vector<std::int64_t> widths = {model.heads};
   if (!model.latent) widths.push_back(model.kv_heads);
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    if (!model.layer_class(layer).experts) widths.push_back(model.ffn);
+    if (!model.layer_class(layer).has_experts()) widths.push_back(model.ffn);
   }
   if (model.experts) widths.push_back(model.experts->shared_ffn);
   return std::ranges::all_of(widths, [&](auto width) { return deals_evenly(width, tensor); });
@@ -292,7 +292,7 @@ bool modules_stand_somewhere(const Job& job, const Setting& recompute) {
   const Architecture& model = job.model;
   const auto stands = [&](const std::string_view module) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-      const bool routed = model.layer_class(layer).experts;
+      const bool routed = model.layer_class(layer).has_experts();
       if (module == "core_attn" || module == "norm") return true;
       if (module == "mla_up_proj" && model.latent) return true;
       if (module == "mlp" && !routed) return true;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "stepwright/core/error.h"
+#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "tests/plan/random_plans.h"
@@ -32,8 +33,8 @@ Architecture random_model(Dice& dice) {
   model.vocabulary = 250;
   model.positions = 64;
   model.tied = dice.chance(2);
-  model.qk_norm = dice.chance(4);
-  if (dice.chance(2)) model.windows = {0, 5, 0, 3};
+  model.qk_norm = dice.chance(4) ? QkNorm::kHead : QkNorm::kNone;
+  if (dice.chance(2)) set_windows(model, {0, 5, 0, 3});
   if (dice.chance(2)) return model;
   model.norm = Norm::kLayer;
   model.norm_bias = true;
@@ -55,7 +56,8 @@ void add_experts(Dice& dice, Job& job) {
                           .shared_ffn = dice.pick<std::int64_t>({0, 16}),
                           .normalize_top_k = dice.chance(2)};
   model.experts->shared_gate = model.experts->shared_ffn > 0 && dice.chance(2);
-  if (dice.chance(2)) model.experts->is_dense = {1, 0, 0, 1};
+  set_dense_layers(model, dice.chance(2) ? std::vector<std::uint8_t>{1, 0, 0, 1}
+                                         : std::vector<std::uint8_t>(4, 0));
   job.routing = dice.pick<Routing>({Routing::kBalanced, Routing::kLearned});
   job.dispatcher = dice.pick<Dispatcher>({Dispatcher::kAllToAll, Dispatcher::kAllGather});
 }

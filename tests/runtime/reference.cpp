@@ -134,7 +134,7 @@ class Model {
     Tensor q = heads(0, q_width);
     Tensor k = heads(q_width, k_width);
     Tensor v = heads(q_width + k_width, k_width);
-    if (m_.qk_norm) {
+    if (m_.qk_norm != QkNorm::kNone) {
       q = q / (q.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(at_layer + "attention.q_norm");
       k = k / (k.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(at_layer + "attention.k_norm");
     }
@@ -160,6 +160,7 @@ class Model {
       case Activation::kGelu: return at::gelu(x);
       case Activation::kGeluTanh: return at::gelu(x, "tanh");
       case Activation::kRelu: return x.clamp_min(0);
+      case Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
       case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
     }
     return x;
@@ -222,7 +223,7 @@ class Model {
         x + dropped(attention(first, index), index, DropoutPlace::kAfterAttention);
     const Tensor rows = norm(middle, name + "norm.mlp");
     const Tensor branch =
-        m_.layer_class(index).experts ? mixture(rows, name) : mlp(rows, name + "mlp");
+        m_.layer_class(index).has_experts() ? mixture(rows, name) : mlp(rows, name + "mlp");
     return middle + dropped(branch, index, DropoutPlace::kAfterMlp);
   }
 

@@ -3,6 +3,8 @@
 #include <random>
 #include <vector>
 
+#include "stepwright/model/layer_order.h"
+
 namespace stepwright {
 namespace {
 
@@ -113,8 +115,9 @@ Job small_random_job(std::uint64_t seed) {
     job.model.experts = Experts{.count = 4, .top_k = 2, .ffn = job.model.hidden};
     if (dice.chance(2)) job.model.experts->shared_ffn = job.model.hidden;
     if (dice.chance(2)) {
-      job.model.experts->is_dense.assign(static_cast<std::size_t>(job.model.layers), 0);
-      job.model.experts->is_dense.front() = 1;
+      std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(job.model.layers), 0);
+      is_dense.front() = 1;
+      set_dense_layers(job.model, is_dense);
     }
   }
   job.model.tied = dice.chance(3);

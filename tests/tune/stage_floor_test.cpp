@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "small_jobs.h"
+#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/placement.h"
 
@@ -20,8 +21,9 @@ Work work_of(double layer_s, double other_layer_s, double head_s) {
 Architecture two_classes(std::int64_t layers) {
   Architecture model = small_tune_job().model;
   model.layers = layers;
-  model.windows.assign(static_cast<std::size_t>(layers), 0);
-  model.windows[0] = model.windows[1] = 128;
+  std::vector<std::int64_t> windows(static_cast<std::size_t>(layers), 0);
+  windows[0] = windows[1] = 128;
+  set_windows(model, windows);
   return model;
 }
 

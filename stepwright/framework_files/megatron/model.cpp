@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "stepwright/framework_files/megatron/vocabulary.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -45,12 +46,11 @@ void add_attention(Tree& fields, const Architecture& model) {
     fields.set("kv_channels", model.head_dim);
     if (model.kv_heads != model.heads) fields.set("num_query_groups", model.kv_heads);
   }
-  if (model.qk_norm) fields.set("qk_layernorm", true);
-  const bool uniform = !model.windows.empty() &&
-                       std::ranges::count(model.windows, model.windows.front()) == model.layers;
-  if (uniform && model.windows.front() > 0) {
-    fields.set("window_size", fmt::format("{},0", model.windows.front()));
-  }
+  if (model.qk_norm != QkNorm::kNone) fields.set("qk_layernorm", true);
+  const std::vector<std::int64_t> windows = windows_of(model);
+  const bool uniform =
+      !windows.empty() && std::ranges::count(windows, windows.front()) == model.layers;
+  if (uniform) fields.set("window_size", fmt::format("{},0", windows.front()));
 }
 
 void add_positions(Tree& fields, const Architecture& model) {
@@ -93,9 +93,10 @@ void add_expert_fields(Tree& fields, const Architecture& model) {
     fields.set("moe_router_pre_softmax", true);
   }
   fields.set("moe_grouped_gemm", true);
-  if (std::ranges::find(experts.is_dense, 1) == experts.is_dense.end()) return;
+  const std::vector<std::uint8_t> is_dense = dense_layers_of(model);
+  if (is_dense.empty()) return;
   Tree pattern = Tree::flow_sequence();
-  for (const std::uint8_t dense : experts.is_dense) pattern.add(dense != 0 ? 0 : 1);
+  for (const std::uint8_t dense : is_dense) pattern.add(dense != 0 ? 0 : 1);
   fields.set("moe_layer_freq", pattern);
 }
 
@@ -119,21 +120,32 @@ std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
   return dense;
 }
 
-Experts read_expert_fields(const Fields& fields, std::int64_t layers, std::int64_t ffn) {
+void read_experts(const Fields& fields, Architecture& model) {
+  if (!fields.has("num_moe_experts")) return;
   Experts experts;
   experts.count = fields.integer("num_moe_experts", 0);
   experts.top_k = fields.integer("moe_router_topk", 2);
-  experts.ffn = fields.integer("moe_ffn_hidden_size", ffn);
+  experts.ffn = fields.integer("moe_ffn_hidden_size", model.ffn);
   experts.shared_ffn = fields.integer("moe_shared_expert_intermediate_size", 0);
   experts.shared_gate = fields.flag("moe_shared_expert_gate", false);
   experts.correction_bias = fields.flag("moe_router_enable_expert_bias", false);
   const bool sigmoid = fields.word("moe_router_score_function", "softmax") == "sigmoid";
   experts.normalize_top_k = sigmoid || !fields.flag("moe_router_pre_softmax", false);
+  experts.bias = model.mlp_bias;
+  model.experts = experts;
   if (const auto pattern = fields.find("moe_layer_freq")) {
-    experts.is_dense = dense_layers(*pattern, layers);
-    if (std::ranges::count(experts.is_dense, 1) == 0) experts.is_dense.clear();
+    set_dense_layers(model, dense_layers(*pattern, model.layers));
   }
-  return experts;
+  model.mlp_bias = model.mlp_bias && has_feed_forward(model, FeedForward::kDense);
+}
+
+/// From a period, whose last layer has none, or a list of 0 and 1.
+std::vector<std::uint8_t> layers_without_window(Node pattern, std::int64_t layers) {
+  if (!pattern.is_scalar()) return zeros_of(pattern, layers);
+  std::vector<std::uint8_t> without(static_cast<std::size_t>(layers), 0);
+  const auto period = static_cast<std::size_t>(pattern.integer(1, kLargestLayers));
+  for (std::size_t i = period; i <= without.size(); i += period) without[i - 1] = 1;
+  return without;
 }
 
 /// Which layers have a window: all, all but each Nth, or those of a list of 0 and 1.
@@ -145,18 +157,14 @@ void read_windows(const Fields& fields, Architecture& model) {
       "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')), "window_size");
   const std::int64_t width = part.root().get("window_size").integer(-1, kMostOfField);
   if (width <= 0) return;
-  model.windows.assign(static_cast<std::size_t>(model.layers), width);
-  const auto pattern = fields.find("window_attn_skip_freq");
-  if (!pattern) return;
-  if (pattern->is_scalar()) {
-    const auto period = static_cast<std::size_t>(pattern->integer(1, kLargestLayers));
-    for (std::size_t i = period; i <= model.windows.size(); i += period) model.windows[i - 1] = 0;
-    return;
+  std::vector<std::int64_t> windows(static_cast<std::size_t>(model.layers), width);
+  if (const auto pattern = fields.find("window_attn_skip_freq")) {
+    const std::vector<std::uint8_t> whole = layers_without_window(*pattern, model.layers);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      if (whole[i] != 0) windows[i] = 0;
+    }
   }
-  const std::vector<std::uint8_t> whole = zeros_of(*pattern, model.layers);
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    if (whole[i] != 0) model.windows[i] = 0;
-  }
+  set_windows(model, windows);
 }
 
 /// What a latent attention has where nothing is said: of a command line (`_add_mla_args` of
@@ -191,15 +199,15 @@ void read_attention(const Fields& fields, Architecture& model, Draft& draft) {
   model.kv_heads = fields.integer("num_query_groups", grouped ? 1 : model.heads);
   model.head_dim =
       fields.integer("kv_channels", std::max<std::int64_t>(1, model.hidden / model.heads));
-  model.qk_norm = fields.flag("qk_layernorm", false);
-  read_windows(fields, model);
+  const bool norms = fields.flag("qk_layernorm", false);
+  model.qk_norm = norms ? QkNorm::kHead : QkNorm::kNone;
   if (!fields.flag("multi_latent_attention", false)) return;
   const LatentAttention latent = read_latent(fields, draft);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.kv_heads = model.heads;
   model.latent = latent;
-  if (!model.qk_norm) draft.notes.push_back("The model is taken to norm its latent projections.");
-  model.qk_norm = false;
+  if (!norms) draft.notes.push_back("The model is taken to norm its latent projections.");
+  model.qk_norm = QkNorm::kNone;
 }
 
 Position read_position(const Fields& fields, Draft& draft) {
@@ -355,15 +363,14 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
   read_attention(fields, model, draft);
   read_positions(fields, model, draft);
   read_mlp(fields, model);
+  read_experts(fields, model);
+  read_windows(fields, model);
   model.tied = fields.flag("share_embeddings_and_output_weights", true);
   constexpr double kUsualDropout = 0.1;
   model.dropout = fields.number("hidden_dropout", kUsualDropout);
   if (fields.number("attention_dropout", kUsualDropout) != model.dropout) {
     draft.notes.push_back(fmt::format(
         "Dropout is taken to be {} everywhere, as that of hidden states.", model.dropout));
-  }
-  if (fields.has("num_moe_experts")) {
-    model.experts = read_expert_fields(fields, model.layers, model.ffn);
   }
   check(model, fields.node().where());
   return model;

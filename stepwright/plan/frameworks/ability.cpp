@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 
+#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/schedule/groups.h"
 
@@ -51,25 +52,23 @@ constexpr ModelWord kModelWords[] = {
     {"shared_experts",
      [](const Architecture& m) { return m.experts && m.experts->shared_ffn > 0; }},
     {"dense_layers",
-     [](const Architecture& m) { return m.experts && !m.experts->is_dense.empty(); }},
+     [](const Architecture& m) { return m.experts && !dense_layers_of(m).empty(); }},
     {"biased_routing",
      [](const Architecture& m) { return m.experts && m.experts->correction_bias; }},
     {"plain_routing",
      [](const Architecture& m) { return m.experts && !m.experts->normalize_top_k; }},
     {"latent_attention", [](const Architecture& m) { return m.latent.has_value(); }},
-    {"windows",
-     [](const Architecture& m) {
-       return std::ranges::any_of(m.windows, [](std::int64_t w) { return w > 0; });
-     }},
+    {"windows", [](const Architecture& m) { return !windows_of(m).empty(); }},
     {"mixed_windows",
      [](const Architecture& m) {
-       return !m.windows.empty() &&
-              std::ranges::count(m.windows, m.windows.front()) != std::ssize(m.windows);
+       const std::vector<std::int64_t> windows = windows_of(m);
+       return !windows.empty() &&
+              std::ranges::count(windows, windows.front()) != std::ssize(windows);
      }},
     {"layer_norm", [](const Architecture& m) { return m.norm == Norm::kLayer; }},
     {"embedding_norm", [](const Architecture& m) { return m.embedding_norm; }},
     {"parallel_residual", [](const Architecture& m) { return m.parallel_residual; }},
-    {"qk_norm", [](const Architecture& m) { return m.qk_norm; }},
+    {"qk_norm", [](const Architecture& m) { return m.qk_norm != QkNorm::kNone; }},
     {"qkv_bias", [](const Architecture& m) { return m.qkv_bias; }},
     {"bias", [](const Architecture& m) { return m.mlp_bias || m.attention_output_bias; }},
     {"head_bias", [](const Architecture& m) { return m.head_bias; }},

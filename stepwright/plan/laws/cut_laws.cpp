@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
@@ -11,16 +12,19 @@ namespace {
 // --- Tensor parallelism. ---
 
 bool heads_cut(const Job& job, const Plan& plan) {
-  const Architecture& model = job.model;
-  const std::int64_t tensor = plan.parallel.tensor;
-  return model.heads % tensor != 0 || (!model.latent && model.kv_heads % tensor != 0);
+  return dealt_heads(job.model) % plan.parallel.tensor != 0;
 }
 
+/// The count that tensor parallelism does not divide.
 std::string heads_values(const Job& job, const Plan& plan) {
   const Architecture& model = job.model;
-  const bool heads = model.heads % plan.parallel.tensor != 0;
-  return fmt::format("{} {} are not a multiple of tensor {}", heads ? model.heads : model.kv_heads,
-                     heads ? "heads" : "kv_heads", plan.parallel.tensor);
+  const std::int64_t tensor = plan.parallel.tensor;
+  std::int64_t count = model.heads;
+  std::string_view name = "heads";
+  if (count % tensor == 0 && !model.latent) count = model.kv_heads, name = "kv_heads";
+  if (count % tensor == 0) count = model.state_mixer->heads, name = "state_mixer.heads";
+  if (count % tensor == 0) count = model.state_mixer->groups, name = "state_mixer.groups";
+  return fmt::format("{} {} are not a multiple of tensor {}", count, name, tensor);
 }
 
 void repair_tensor(Repairs& repairs) {
@@ -28,7 +32,9 @@ void repair_tensor(Repairs& repairs) {
 }
 
 bool dense_ffn_cut(const Architecture& model, std::int64_t tensor) {
-  return model.ffn % tensor != 0 && has_dense_layer(model);
+  if (model.ffn % tensor != 0 && has_shared_width(model)) return true;
+  return std::ranges::any_of(model.pattern,
+                             [&](const LayerClass& layer) { return layer.ffn % tensor != 0; });
 }
 
 bool ffn_cut(const Job& job, const Plan& plan) {
@@ -76,13 +82,20 @@ void repair_context(Repairs& repairs) {
 
 bool ulysses_heads_cut(const Job& job, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
-  if (context == 1 || plan.context_kind != ContextKind::kUlysses) return false;
   const Architecture& model = job.model;
+  if (context == 1) return false;
+  if (model.state_mixer && model.state_mixer->heads / tensor % context != 0) return true;
+  if (plan.context_kind != ContextKind::kUlysses) return false;
   return model.heads / tensor % context != 0 ||
          (!model.latent && model.kv_heads / tensor % context != 0);
 }
 
 std::string ulysses_values(const Job& job, const Plan& plan) {
+  const std::optional<StateMixer>& mixer = job.model.state_mixer;
+  if (mixer && mixer->heads / plan.parallel.tensor % plan.parallel.context != 0) {
+    return fmt::format("{} state_mixer.heads / tensor {} are not a multiple of context {}",
+                       mixer->heads, plan.parallel.tensor, plan.parallel.context);
+  }
   return fmt::format("{} {} / tensor {} are not a multiple of context {} (ulysses)",
                      dealt_heads(job.model), job.model.latent ? "heads" : "kv_heads",
                      plan.parallel.tensor, plan.parallel.context);
@@ -140,12 +153,6 @@ constexpr Law kCutLaws[] = {
     {Rule::kLengthWithinPositions, beyond_positions, beyond_positions_values, shorten, true}};
 
 }  // namespace
-
-bool has_dense_layer(const Architecture& model) {
-  if (!model.experts) return true;
-  return std::ranges::any_of(model.experts->is_dense,
-                             [](std::uint8_t dense) { return dense != 0; });
-}
 
 std::span<const Law> cut_laws() { return kCutLaws; }
 

@@ -33,10 +33,7 @@ std::span<const Law> data_collective_laws();   ///< Algorithms of the messages o
 std::span<const Law> type_laws();              ///< Recomputation, types.
 
 /// The heads that tensor and Ulysses parallelism deal out evenly: the common divisor of heads and
-/// key-value heads; with latent attention heads.
+/// key-value heads (with latent attention of heads), and of those of mixers that carry a state.
 std::int64_t dealt_heads(const Architecture& model);
-
-/// Whether an ordinary MLP stands in some layer.
-bool has_dense_layer(const Architecture& model);
 
 }  // namespace stepwright

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/legality.h"
@@ -17,7 +18,8 @@ std::vector<std::int64_t> cuts_of(const Extents& group) {
 /// The width of the MLPs that tensor parallelism cuts: the common divisor of their widths; 0
 /// without any.
 std::int64_t dealt_ffn(const Architecture& model) {
-  std::int64_t width = has_dense_layer(model) ? model.ffn : 0;
+  std::int64_t width = has_shared_width(model) ? model.ffn : 0;
+  for (const LayerClass& layer : model.pattern) width = std::gcd(width, layer.ffn);
   if (model.experts) width = std::gcd(width, model.experts->shared_ffn);
   return width;
 }
@@ -25,7 +27,9 @@ std::int64_t dealt_ffn(const Architecture& model) {
 }  // namespace
 
 std::int64_t dealt_heads(const Architecture& model) {
-  return model.latent ? model.heads : std::gcd(model.heads, model.kv_heads);
+  const std::int64_t attention = model.latent ? model.heads : std::gcd(model.heads, model.kv_heads);
+  if (!model.state_mixer) return attention;
+  return std::gcd(attention, std::gcd(model.state_mixer->heads, model.state_mixer->dealt_groups()));
 }
 
 std::vector<std::int64_t> divisors(std::int64_t number) {

@@ -4,6 +4,8 @@
 namespace stepwright {
 namespace {
 
+constexpr double kQuickGeluSlope = 1.702;
+
 at::Tensor apply(Activation kind, const at::Tensor& x) {
   switch (kind) {
     case Activation::kSilu: return at::silu(x);
@@ -11,6 +13,7 @@ at::Tensor apply(Activation kind, const at::Tensor& x) {
     case Activation::kGeluTanh: return at::gelu(x, "tanh");
     case Activation::kRelu: return at::relu(x);
     case Activation::kSquaredRelu: return at::relu(x).square();
+    case Activation::kQuickGelu: return x * at::sigmoid(kQuickGeluSlope * x);
   }
   return {};
 }
@@ -22,6 +25,10 @@ at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& 
     case Activation::kGeluTanh: return at::gelu_backward(dy, x, "tanh");
     case Activation::kRelu: return at::threshold_backward(dy, x, 0);
     case Activation::kSquaredRelu: return dy * at::relu(x) * 2;
+    case Activation::kQuickGelu: {
+      const at::Tensor share = at::sigmoid(kQuickGeluSlope * x);
+      return dy * share * (1 + kQuickGeluSlope * x * (1 - share));
+    }
   }
   return {};
 }

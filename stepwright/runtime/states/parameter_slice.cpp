@@ -12,7 +12,7 @@ namespace {
 
 /// The rows of one of several ranks, of each matrix that stands in a parameter.
 std::vector<std::int64_t> cut_rows(const Parameter& whole, std::int64_t ranks, std::int64_t rank) {
-  std::array<std::int64_t, 3> parts = whole.fused;
+  std::array<std::int64_t, 6> parts = whole.fused;
   if (parts[0] == 0) parts[0] = whole.rows;
   std::vector<std::int64_t> rows;
   std::int64_t begin = 0;

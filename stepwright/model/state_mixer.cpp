@@ -1,0 +1,131 @@
+#include "stepwright/model/state_mixer.h"
+
+namespace stepwright {
+namespace {
+
+using Parameters = std::vector<Parameter>;
+
+/// Of one element of Mamba's state: the decay's exponential, its product with the state, the input
+/// times step and B, the sum, and C (mamba_ssm, selective_scan_fwd_kernel.cuh).
+constexpr double kScanStepFlops = 9;
+
+Parameter projection(std::string_view name, std::int64_t rows, std::int64_t columns, Split split) {
+  return {.name = name, .rows = rows, .columns = columns, .split = split};
+}
+
+/// One number, or a few, for each head or channel.
+Parameter for_heads(std::string_view name, std::int64_t rows, Start start, std::int64_t each = 1) {
+  return {.name = name,
+          .rows = rows,
+          .columns = each,
+          .split = Split::kColumn,
+          .vector = true,
+          .start = start};
+}
+
+Parameter mixer_input(const Architecture& model, Mixer kind) {
+  const StateMixer& m = *model.state_mixer;
+  const std::int64_t values = m.heads * m.head_dim;
+  const std::int64_t keys = m.groups * m.state;
+  Parameter in = projection("mixer.in", state_widths(m, kind).in, model.hidden, Split::kColumn);
+  switch (kind) {
+    case Mixer::kDeltaNet: in.fused = {keys, keys, values, values, m.heads, m.heads}; break;
+    case Mixer::kMamba2: in.fused = {values, values, keys, keys, m.heads}; break;
+    case Mixer::kMamba: in.fused = {values, values}; break;
+    default: in.fused = {values, values, values};
+  }
+  return in;
+}
+
+void add_convolution(Parameters& list, const StateMixer& m, Mixer kind) {
+  const std::int64_t keys = m.groups * m.state;
+  const std::int64_t values = m.heads * m.head_dim;
+  list.push_back(
+      for_heads("mixer.convolution", state_widths(m, kind).convolution, Start::kNormal, m.kernel));
+  if (kind == Mixer::kDeltaNet) list.back().fused = {keys, keys, values};
+  if (kind == Mixer::kMamba2) list.back().fused = {values, keys, keys};
+  if (!m.convolution_bias) return;
+  const auto fused = list.back().fused;
+  list.push_back(
+      for_heads("mixer.convolution_bias", state_widths(m, kind).convolution, Start::kZeros));
+  list.back().fused = fused;
+}
+
+/// Mamba chooses step sizes, B and C by a projection of what the convolution gives.
+void add_selection(Parameters& list, const StateMixer& m) {
+  list.push_back(projection("mixer.select", m.step_rank + 2 * m.state, m.heads, Split::kRow));
+  list.push_back(projection("mixer.step", m.heads, m.step_rank, Split::kColumn));
+}
+
+void add_scan(Parameters& list, const StateMixer& m, Mixer kind) {
+  if (kind == Mixer::kMamba) add_selection(list, m);
+  list.push_back(for_heads("mixer.step_bias", m.heads, Start::kZeros));
+  list.push_back(
+      for_heads("mixer.decay", m.heads, Start::kZeros, kind == Mixer::kMamba ? m.state : 1));
+  if (kind != Mixer::kDeltaNet) list.push_back(for_heads("mixer.skip", m.heads, Start::kOnes));
+  if (!m.normed) return;
+  if (kind == Mixer::kMamba2) {
+    list.push_back(for_heads("mixer.norm", m.heads * m.head_dim, Start::kOnes));
+  } else {
+    list.push_back({.name = "mixer.norm",
+                    .rows = m.head_dim,
+                    .vector = true,
+                    .per_head = true,
+                    .start = Start::kOnes});
+  }
+}
+
+}  // namespace
+
+StateWidths state_widths(const StateMixer& m, Mixer kind) {
+  const std::int64_t values = m.heads * m.head_dim;
+  const std::int64_t keys = m.groups * m.state;
+  switch (kind) {
+    case Mixer::kDeltaNet:
+      return {2 * keys + 2 * values + 2 * m.heads, 2 * keys + values, 2 * m.heads, values};
+    case Mixer::kMamba2:
+      return {2 * keys + 2 * values + m.heads, 2 * keys + values, m.heads, values};
+    case Mixer::kMamba: return {2 * values, values, 0, values};
+    case Mixer::kShortConvolution: return {3 * values, values, 0, values};
+    default: return {};
+  }
+}
+
+std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer kind) {
+  const StateMixer& m = *model.state_mixer;
+  Parameters list = {mixer_input(model, kind)};
+  if (m.bias) {
+    list.push_back(for_heads("mixer.in_bias", list.front().rows, Start::kZeros));
+    list.back().fused = list.front().fused;
+  }
+  add_convolution(list, m, kind);
+  if (kind != Mixer::kShortConvolution) add_scan(list, m, kind);
+  list.push_back(projection("mixer.out", model.hidden, state_widths(m, kind).out, Split::kRow));
+  list.back().start = Start::kResidual;
+  if (m.bias) {
+    list.push_back(
+        {.name = "mixer.out_bias", .rows = model.hidden, .vector = true, .start = Start::kZeros});
+  }
+  return list;
+}
+
+double convolution_flops_per_token(const StateMixer& m, Mixer kind) {
+  return 2.0 * static_cast<double>(state_widths(m, kind).convolution * m.kernel);
+}
+
+double scan_flops_per_token(const StateMixer& m, Mixer kind) {
+  const auto heads = static_cast<double>(m.heads);
+  const auto state = static_cast<double>(m.state);
+  const auto dim = static_cast<double>(m.head_dim);
+  const auto chunk = static_cast<double>(m.chunk);
+  switch (kind) {
+    case Mixer::kDeltaNet: return 2 * heads * (2 * chunk * (state + dim) + 2 * state * dim);
+    case Mixer::kMamba2:
+      return 2 * heads * (chunk * dim + 2 * state * dim) +
+             2 * static_cast<double>(m.groups) * chunk * state;
+    case Mixer::kMamba: return kScanStepFlops * heads * state;
+    default: return 0;
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/model/architecture.h"
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+
+/// Widths of a mixer that carries a state, in elements a token, before tensor parallelism cuts it.
+struct StateWidths {
+  std::int64_t in = 0;           ///< Of the projection into it.
+  std::int64_t convolution = 0;  ///< Channels of the convolution.
+  std::int64_t scalars = 0;      ///< Of `in`: step sizes, strengths and decays, one for each head.
+  std::int64_t out = 0;          ///< Of the projection out of it.
+};
+
+StateWidths state_widths(const StateMixer& mixer, Mixer kind);
+
+/// Its parameters, in the order of use, by the names in `layer_parameters`. Sources: gated delta
+/// net, Mamba-2, Mamba and short convolution as transformers has them (models/qwen3_next, mamba2,
+/// mamba and lfm2).
+std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer kind);
+
+/// FLOPs of a convolution for one token, and of the scan of a forward. A scan in chunks of c tokens
+/// multiplies, for each head, scores inside the chunk (c state), values by them (c head_dim), and
+/// the state by keys and queries (2 state head_dim); the delta rule solves a triangular system of
+/// the keys beside (c (state + head_dim)). (Mamba-2: arXiv 2405.21060, section 6; gated delta net:
+/// arXiv 2412.06464, section 3.3.)
+double convolution_flops_per_token(const StateMixer& mixer, Mixer kind);
+double scan_flops_per_token(const StateMixer& mixer, Mixer kind);
+
+}  // namespace stepwright

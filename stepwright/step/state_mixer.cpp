@@ -1,0 +1,276 @@
+// Mixers that carry a state along the sequence: a projection, a short causal convolution, a scan,
+// gates (normed or not) and a projection back. Context ranks exchange tokens for heads around
+// convolution and scan, which need whole sequences (Megatron-Core, ssm/mamba_context_parallel.py).
+#include "stepwright/model/state_mixer.h"
+
+#include <algorithm>
+
+#include "stepwright/step/blocks.h"
+
+namespace stepwright {
+namespace {
+
+/// Sizes of one rank.
+struct Sizes {
+  StateWidths widths;     ///< Of its tensor rank.
+  std::int64_t rows = 0;  ///< Where sequences are whole.
+  std::int64_t cut = 1;   ///< By which widths are divided there.
+  Shape scan;
+};
+
+Sizes sizes(const Setting& s, Mixer kind) {
+  const StateMixer& m = *s.model->state_mixer;
+  const StateWidths whole = state_widths(m, kind);
+  const std::int64_t ranks = s.tensor * s.context;
+  return {.widths = {whole.in / s.tensor, whole.convolution / s.tensor, whole.scalars / s.tensor,
+                     whole.out / s.tensor},
+          .rows = s.tokens * s.context,
+          .cut = s.context,
+          .scan = {.batch = s.batch,
+                   .heads = m.heads / ranks,
+                   .kv_heads = std::max<std::int64_t>(1, m.groups / ranks),
+                   .queries = s.length,
+                   .keys = m.chunk,
+                   .head_dim = m.state,
+                   .value_dim = m.head_dim}};
+}
+
+Product in_product(const Setting& s, Mixer kind) {
+  return {s.tokens, s.model->hidden, sizes(s, kind).widths.in, LayerPart::kMixerIn};
+}
+
+Product out_product(const Setting& s, Mixer kind) {
+  return {s.tokens, sizes(s, kind).widths.out, s.model->hidden, LayerPart::kMixerOut};
+}
+
+/// Mamba: step sizes of low rank, B and C from what the convolution gives.
+Product select_product(const Setting& s, Mixer kind) {
+  const StateMixer& m = *s.model->state_mixer;
+  const Sizes z = sizes(s, kind);
+  return {z.rows, z.widths.convolution / z.cut, m.step_rank + 2 * m.state, LayerPart::kMixerSelect};
+}
+
+Product step_product(const Setting& s, Mixer kind) {
+  const Sizes z = sizes(s, kind);
+  return {z.rows, s.model->state_mixer->step_rank, z.widths.convolution / z.cut,
+          LayerPart::kMixerStep};
+}
+
+/// Tokens for heads, or heads for tokens, between context ranks.
+TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase, LayerPart part) {
+  if (e.s.context == 1) return from;
+  const TensorId to = message_buffer(e, name_of(part), to_sheet.rows, to_sheet.columns);
+  e.out.add({.kind = OperatorKind::kAllToAll,
+             .phase = phase,
+             .stream = message_stream(e.s, Scheme::kContext),
+             .scheme = Scheme::kContext,
+             .group = GroupKind::kContext,
+             .dtype = e.s.storage,
+             .payload_elements = to_sheet.rows * to_sheet.columns,
+             .part = part},
+            {from}, {to});
+  return to;
+}
+
+/// A sum over tensor ranks, and over context ranks that hold other channels.
+void share(Emit& e, TensorId partial, Phase phase, LayerPart part) {
+  const struct {
+    bool needed;
+    Scheme scheme;
+    GroupKind group;
+  } sums[] = {{e.s.tensor_parallel(), Scheme::kTensor, GroupKind::kTensor},
+              {e.s.context > 1, Scheme::kContext, GroupKind::kContext}};
+  for (const auto& sum : sums) {
+    if (!sum.needed) continue;
+    e.out.add({.kind = OperatorKind::kAllReduce,
+               .phase = phase,
+               .stream = message_stream(e.s, sum.scheme),
+               .scheme = sum.scheme,
+               .group = sum.group,
+               .dtype = e.s.storage,
+               .payload_elements = e.out.at(partial).elements(),
+               .part = part},
+              {partial}, {partial});
+  }
+}
+
+Operator convolution(const Emit& e, Phase phase, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  Operator op = computation(e, OperatorKind::kConvolution, phase, LayerPart::kMixerConvolution,
+                            {.rows = z.rows,
+                             .columns = z.widths.convolution / z.cut,
+                             .inner = e.s.model->state_mixer->kernel});
+  op.parameter = e.out.parameter(LayerPart::kMixerConvolution);
+  return op;
+}
+
+Purpose scan_of(Mixer kind) {
+  switch (kind) {
+    case Mixer::kDeltaNet: return Purpose::kDeltaScan;
+    case Mixer::kMamba2: return Purpose::kMamba2Scan;
+    default: return Purpose::kMambaScan;
+  }
+}
+
+Operator scan(const Emit& e, Phase phase, Mixer kind) {
+  Operator op =
+      computation(e, OperatorKind::kScan, phase, LayerPart::kMixerScan, sizes(e.s, kind).scan);
+  op.purpose = scan_of(kind);
+  return op;
+}
+
+/// A product of two of the three streams of a short convolution, or the gates of a scan's result.
+Operator gate(const Emit& e, Phase phase, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  Operator op = computation(e, OperatorKind::kActivation, phase, LayerPart::kMixerNorm,
+                            {.rows = z.rows, .columns = z.widths.out / z.cut});
+  op.gated = true;
+  op.purpose = Purpose::kMixerGate;
+  op.parameter = e.out.parameter(LayerPart::kMixerNorm);
+  return op;
+}
+
+TensorId gated(Emit& e, TensorId values, TensorId in, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  const TensorId out = activation(e, "mixer.gated", z.rows, z.widths.out / z.cut);
+  TensorId statistics = -1;
+  if (e.s.model->state_mixer->normed) {
+    statistics = activation(e, "statistics", e.s.exact, z.rows, z.scan.heads);
+    e.kept.set(Keep::kMixerStatistics, statistics);
+  }
+  e.out.add(gate(e, e.forward, kind), {values, in, e.parameters}, {out, statistics});
+  return out;
+}
+
+TensorId convolved(Emit& e, TensorId x, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  const TensorId y = activation(e, "mixer.convolution", z.rows, z.widths.convolution / z.cut);
+  e.out.add(convolution(e, e.forward, kind), {x, e.parameters}, {y});
+  e.kept.set(Keep::kMixerConvolved, y);
+  return y;
+}
+
+/// Mamba's step sizes for each channel; -1 for the others, which project them.
+TensorId steps(Emit& e, TensorId convolved, Mixer kind) {
+  if (kind != Mixer::kMamba) return -1;
+  const TensorId selected = linear(e, convolved, select_product(e.s, kind));
+  share(e, selected, e.forward, LayerPart::kMixerSelect);
+  e.kept.set(Keep::kMixerSelected, selected);
+  const TensorId sizes = linear(e, selected, step_product(e.s, kind));
+  e.kept.set(Keep::kMixerSteps, sizes);
+  return sizes;
+}
+
+TensorId scanned(Emit& e, TensorId in, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  const TensorId x = convolved(e, in, kind);
+  const TensorId step_sizes = steps(e, x, kind);
+  const TensorId y = activation(e, "mixer.scan", z.rows, z.widths.out / z.cut);
+  e.out.add(scan(e, e.forward, kind),
+            {x, in, step_sizes, e.kept.get(Keep::kMixerSelected), e.parameters}, {y});
+  e.kept.set(Keep::kMixerScanned, y);
+  return gated(e, y, in, kind);
+}
+
+/// What goes into the convolution is the product of two streams, what comes out is gated by the
+/// third.
+TensorId short_convolution(Emit& e, TensorId in, Mixer kind) {
+  const TensorId x = gated(e, in, -1, kind);
+  e.kept.set(Keep::kMixerScanned, x);
+  return gated(e, convolved(e, x, kind), in, kind);
+}
+
+struct MixerGradients {
+  TensorId values = -1;
+  TensorId in = -1;  ///< Of the projection: filled where the gates stand.
+};
+
+MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  const MixerGradients d{activation(e, "gradient", z.rows, z.widths.out / z.cut),
+                         activation(e, "gradient", z.rows, z.widths.in / z.cut)};
+  e.out.add(gate(e, Phase::kDataGradient, kind),
+            {dy, values, in, kept(e, Keep::kMixerStatistics), e.parameters},
+            {d.values, d.in, e.gradients});
+  return d;
+}
+
+/// Adds the gradients of Mamba's selection to that of what the convolution gave.
+void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_convolved,
+                    Mixer kind) {
+  const Product step = step_product(e.s, kind);
+  const Product select = select_product(e.s, kind);
+  const TensorId d_low = linear_data_gradient(e, d_steps, step);
+  linear_weight_gradient(e, d_steps, kept(e, Keep::kMixerSelected), step);
+  e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerStep,
+                        {.rows = step.rows, .columns = step.inner}),
+            {d_low, d_selected}, {d_selected});
+  share(e, d_selected, Phase::kDataGradient, LayerPart::kMixerSelect);
+  const TensorId d_x = linear_data_gradient(e, d_selected, select);
+  linear_weight_gradient(e, d_selected, kept(e, Keep::kMixerConvolved), select);
+  e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerSelect,
+                        {.rows = select.rows, .columns = select.inner}),
+            {d_x, d_convolved}, {d_convolved});
+}
+
+TensorId scan_backward(Emit& e, TensorId dy, TensorId in, TensorId d_in, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  const TensorId x = kept(e, Keep::kMixerConvolved);
+  const TensorId step_sizes = kept(e, Keep::kMixerSteps);
+  const TensorId selected = kept(e, Keep::kMixerSelected);
+  const TensorId d_x = activation(e, "gradient", z.rows, z.widths.convolution / z.cut);
+  TensorId d_steps = -1;
+  TensorId d_selected = -1;
+  if (kind == Mixer::kMamba) {
+    d_steps = activation(e, "gradient", z.rows, step_product(e.s, kind).columns);
+    d_selected = activation(e, "gradient", z.rows, select_product(e.s, kind).columns);
+  }
+  e.out.add(scan(e, Phase::kDataGradient, kind),
+            {dy, x, in, step_sizes, selected, d_in, e.parameters},
+            {d_x, d_in, d_steps, d_selected, e.gradients});
+  if (kind == Mixer::kMamba) steps_backward(e, d_steps, d_selected, d_x, kind);
+  return d_x;
+}
+
+}  // namespace
+
+TensorId state_mixer_block(Emit& e, TensorId normed, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  const TensorId projected =
+      column_linear(e, normed, Keep::kAttentionLinearInput, in_product(e.s, kind));
+  const TensorId in =
+      exchange(e, projected, {z.rows, z.widths.in / z.cut}, e.forward, LayerPart::kContextMixerIn);
+  e.kept.set(Keep::kMixerIn, in);
+  const TensorId result =
+      kind == Mixer::kShortConvolution ? short_convolution(e, in, kind) : scanned(e, in, kind);
+  const TensorId out =
+      exchange(e, result, {e.s.tokens, z.widths.out}, e.forward, LayerPart::kContextMixerOut);
+  e.kept.set(Keep::kMixerOut, out);
+  return linear(e, out, out_product(e.s, kind));
+}
+
+TensorId state_mixer_block_backward(Emit& e, TensorId dy, Mixer kind) {
+  const Sizes z = sizes(e.s, kind);
+  const Product out = out_product(e.s, kind);
+  const TensorId d_out = linear_data_gradient(e, dy, out);
+  linear_weight_gradient(e, dy, kept(e, Keep::kMixerOut), out);
+  const TensorId d_result = exchange(e, d_out, {z.rows, z.widths.out / z.cut}, Phase::kDataGradient,
+                                     LayerPart::kContextMixerOut);
+  const bool is_short = kind == Mixer::kShortConvolution;
+  const TensorId in = kept(e, Keep::kMixerIn);
+  const MixerGradients d = gated_backward(
+      e, d_result, kept(e, is_short ? Keep::kMixerConvolved : Keep::kMixerScanned), in, kind);
+  const TensorId d_convolved = is_short ? d.values : scan_backward(e, d.values, in, d.in, kind);
+  const TensorId d_input = is_short ? activation(e, "gradient", z.rows, z.widths.out / z.cut) : -1;
+  e.out.add(convolution(e, Phase::kDataGradient, kind),
+            {d_convolved, is_short ? kept(e, Keep::kMixerScanned) : in, d.in, e.parameters},
+            {is_short ? d_input : d.in, e.gradients});
+  if (is_short) {
+    e.out.add(gate(e, Phase::kDataGradient, kind), {d_input, in, d.in}, {d.in});
+  }
+  const TensorId d_projected = exchange(e, d.in, {e.s.tokens, z.widths.in}, Phase::kDataGradient,
+                                        LayerPart::kContextMixerIn);
+  return column_linear_backward(e, d_projected, Keep::kAttentionLinearInput, in_product(e.s, kind));
+}
+
+}  // namespace stepwright
