@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/check.h"
@@ -19,6 +20,14 @@ struct ConfigFamily {
 };
 
 /// The supported families, sorted by `model_type`.
-std::span<const ConfigFamily> config_families();
+const std::vector<ConfigFamily>& config_families();
+
+// Those of one kind, a source for each.
+std::span<const ConfigFamily> dense_families();   ///< Like Llama.
+std::span<const ConfigFamily> gemma_families();   ///< Norms of 1 + weight, capped logits.
+std::span<const ConfigFamily> gpt_families();     ///< Like GPT-2.
+std::span<const ConfigFamily> expert_families();  ///< With experts.
+std::span<const ConfigFamily> latent_families();  ///< With latent attention.
+std::span<const ConfigFamily> mixer_families();   ///< With mixers that carry a state.
 
 }  // namespace stepwright

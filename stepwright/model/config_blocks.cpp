@@ -1,0 +1,69 @@
+#include "stepwright/model/config_blocks.h"
+
+#include <fmt/format.h>
+
+namespace stepwright {
+namespace {
+
+constexpr FieldName kNames[] = {{"layers", "num_hidden_layers"},
+                                {"hidden", "hidden_size"},
+                                {"heads", "num_attention_heads"},
+                                {"kv_heads", "num_key_value_heads"},
+                                {"ffn", "intermediate_size"},
+                                {"vocab", "vocab_size"},
+                                {"positions", "max_position_embeddings"},
+                                {"rotary_fraction", "partial_rotary_factor"},
+                                {"experts.top_k", "num_experts_per_tok"},
+                                {"experts.ffn", "moe_intermediate_size"},
+                                {"latent.rope_head_dim", "qk_rope_head_dim"},
+                                {"multi_token_layers", "num_nextn_predict_layers"}};
+
+}  // namespace
+
+std::span<const FieldName> usual_names() { return kNames; }
+
+std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64_t fallback) {
+  const auto found = fields.find({"num_key_value_heads"});
+  if (found && !found->is_null()) return found->integer(1, kLargestSize);
+  return found || fallback == 0 ? heads : fallback;
+}
+
+std::int64_t head_dim(const ConfigFields& fields, const Architecture& model) {
+  if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestSize);
+  if (model.hidden % model.heads != 0) {
+    fields.fail(
+        fmt::format("hidden_size ({}) is not a multiple of num_attention_heads ({}), and "
+                    "there is no head_dim",
+                    model.hidden, model.heads));
+  }
+  return model.hidden / model.heads;
+}
+
+Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults) {
+  Architecture model;
+  model.layers = fields.size({"num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"hidden_size"});
+  model.heads = fields.size({"num_attention_heads"});
+  model.kv_heads = kv_heads(fields, model.heads, defaults.kv_heads);
+  model.ffn = fields.size({"intermediate_size"});
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("max_position_embeddings", defaults.positions);
+  model.activation = fields.activation("hidden_act", defaults.activation);
+  model.norm_epsilon = fields.number_or("rms_norm_eps", defaults.norm_epsilon, 0, 1);
+  model.tied = fields.tied(defaults.tied);
+  return model;
+}
+
+Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults) {
+  Architecture model = read_common(fields, defaults);
+  model.head_dim = head_dim(fields, model);
+  model.rotary_fraction = fields.rotary_fraction(1);
+  return model;
+}
+
+void add_qwen3_attention(const ConfigFields& fields, Architecture& model) {
+  model.qk_norm = QkNorm::kHead;
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+}
+
+}  // namespace stepwright

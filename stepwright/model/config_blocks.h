@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "stepwright/model/check.h"
+#include "stepwright/model/config_fields.h"
+
+namespace stepwright {
+
+/// The names of fields in most files, for the messages of `check`.
+std::span<const FieldName> usual_names();
+
+/// What the configuration class of a family has where a file has no key.
+struct ConfigDefaults {
+  std::int64_t positions = 0;
+  std::int64_t kv_heads = 0;  ///< 0: all heads.
+  double norm_epsilon = 1e-6;
+  bool tied = false;
+  Activation activation = Activation::kSilu;
+};
+
+/// `num_key_value_heads`: null is all heads; absent is the class default, 0 for all heads.
+std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64_t fallback);
+/// `head_dim`, or hidden_size / num_attention_heads.
+std::int64_t head_dim(const ConfigFields& fields, const Architecture& model);
+
+/// RMSNorm, a gated MLP, rotary positions, grouped queries: most families. Without `head_dim`.
+Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
+/// The same with the head dimension and its rotated share.
+Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
+/// Norms of single heads of queries and keys, and `attention_bias` (Qwen3).
+void add_qwen3_attention(const ConfigFields& fields, Architecture& model);
+
+}  // namespace stepwright
