@@ -7,6 +7,8 @@
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
+#include "stepwright/huggingface/tensors.h"
+#include "stepwright/huggingface/weights.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
@@ -27,6 +29,15 @@ constexpr Listing kListings[] = {{"models", models_json, models_text},
                                  {"collectives", collectives_json, collectives_text},
                                  {"frameworks", frameworks_json, frameworks_text}};
 
+/// Names and shapes of the weights in files of transformers.
+Json tensors_json(const Document& config, const Architecture& model) {
+  Json tensors = Json::object();
+  for (const ForeignTensor& tensor : foreign_tensors(model, weights_family(config))) {
+    tensors[tensor.name] = tensor.shape();
+  }
+  return tensors;
+}
+
 class List : public Command {
  public:
   explicit List(CLI::App& program)
@@ -44,10 +55,16 @@ class List : public Command {
     app()
         .add_option("--config", config_, "With models: describe the model of this config.json")
         ->type_name("FILE");
+    app()
+        .add_option("--length", length_, "With --config: tokens of a sequence, for FLOPs per token")
+        ->check(CLI::Range(std::int64_t{1}, kLargestSize));
+    app().add_flag("--tensors", tensors_,
+                   "With --config and --json: its weights as files name them");
   }
 
   void run(const Console& console) override {
     const auto listing = std::ranges::find(kListings, what_, &Listing::name);
+    check_options();
     const Json entries = config_.empty() ? listing->json() : configured();
     if (json()) {
       print_json(console.out, entries);
@@ -57,14 +74,27 @@ class List : public Command {
   }
 
  private:
+  void check_options() const {
+    if (!config_.empty() && what_ != "models") fail_input("--config goes with `list models` only");
+    if (length_ > 0 && config_.empty()) fail_input("--length goes with --config");
+    if (tensors_ && (config_.empty() || !json())) {
+      fail_input("--tensors goes with --config and --json");
+    }
+  }
+
   /// A list of the one model that the file describes.
   [[nodiscard]] Json configured() const {
-    if (what_ != "models") fail_input("--config goes with `list models` only");
-    return model_list_json(read_config(Document::load(config_)));
+    const Document config = Document::load(config_);
+    const Architecture model = read_config(config);
+    Json entries = model_list_json(model, length_);
+    if (tensors_) entries.front()["tensors"] = tensors_json(config, model);
+    return entries;
   }
 
   std::string what_;
   std::string config_;
+  std::int64_t length_ = 0;
+  bool tensors_ = false;
 };
 
 }  // namespace

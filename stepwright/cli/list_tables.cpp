@@ -83,7 +83,9 @@ Json models_json() {
   return models;
 }
 
-Json model_list_json(const Architecture& model) { return Json::array({entry(model)}); }
+Json model_list_json(const Architecture& model, std::int64_t length) {
+  return Json::array({length > 0 ? describe_model(model, length) : entry(model)});
+}
 
 Json profiles_json() { return list_clusters(); }
 

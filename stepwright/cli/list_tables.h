@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -9,8 +10,8 @@ namespace stepwright {
 
 /// The entries of `stepwright list`, each as a JSON array of named entries.
 nlohmann::ordered_json models_json();
-/// One model as such an array.
-nlohmann::ordered_json model_list_json(const Architecture& model);
+/// One model as such an array, with FLOPs per token at `length`; 0: at a usual one.
+nlohmann::ordered_json model_list_json(const Architecture& model, std::int64_t length);
 nlohmann::ordered_json profiles_json();
 nlohmann::ordered_json shardings_json();
 nlohmann::ordered_json schedules_json();

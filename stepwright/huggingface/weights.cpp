@@ -25,21 +25,13 @@ constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 /// The family of a directory whose config.json describes this model.
 const Family& checked_family(const fs::path& directory, const Architecture& model) {
   const Document config = Document::load(directory / "config.json");
-  const Architecture theirs = read_config(config);
-  const auto type = config.root().find("model_type");
-  const Family* family = type ? find_family(type->text()) : nullptr;
-  if (family == nullptr || config.root().find("text_config")) {
-    std::vector<std::string_view> known;
-    for (const Family& one : weight_families()) known.push_back(one.model_type);
-    fail_unsupported(fmt::format("{}: weights of this family cannot be read (supported: {})",
-                                 config.name(), list_of(known)));
-  }
-  const std::vector<std::string> differ = differences(theirs, model);
+  const Family& family = weights_family(config);
+  const std::vector<std::string> differ = differences(read_config(config), model);
   if (!differ.empty()) {
     fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
                            fmt::join(differ, "; ")));
   }
-  return *family;
+  return family;
 }
 
 /// The files that an index names.
@@ -66,6 +58,18 @@ std::set<std::string> indexed_files(const fs::path& path) {
 }
 
 }  // namespace
+
+const Family& weights_family(const Document& config) {
+  const auto type = config.root().find("model_type");
+  const Family* family = type ? find_family(type->text()) : nullptr;
+  if (family == nullptr || config.root().find("text_config")) {
+    std::vector<std::string_view> known;
+    for (const Family& one : weight_families()) known.push_back(one.model_type);
+    fail_unsupported(fmt::format("{}: weights of this family cannot be read (supported: {})",
+                                 config.name(), list_of(known)));
+  }
+  return *family;
+}
 
 HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architecture& model) {
   const Family& family = checked_family(directory, model);

@@ -10,11 +10,17 @@
 #include <vector>
 
 #include "stepwright/checkpoint/safetensors.h"
+#include "stepwright/core/document.h"
+#include "stepwright/huggingface/families.h"
 #include "stepwright/huggingface/numbers.h"
 #include "stepwright/huggingface/tensors.h"
 #include "stepwright/model/architecture.h"
 
 namespace stepwright {
+
+/// The family of the weights beside a `config.json`. Fails with `kUnsupported`, naming the known
+/// ones, for a family without names and for the text part of a multimodal model.
+const Family& weights_family(const Document& config);
 
 /// The weights of a Hugging Face directory (`config.json` with `model.safetensors`, or with an
 /// index of several), as parameters of ours. Files are mapped: only what is read is loaded.

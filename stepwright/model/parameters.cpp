@@ -183,10 +183,11 @@ void add_feed_forward(Parameters& list, const Architecture& model, const LayerCl
   if (model.norms_results()) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
 }
 
-/// Elements of a list; with `active_experts` that many copies of each routed expert.
+/// Trained elements of a list; with `active_experts` that many copies of each routed expert.
 std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active_experts) {
   return std::accumulate(
       list.begin(), list.end(), std::int64_t{0}, [&](std::int64_t sum, const Parameter& parameter) {
+        if (!parameter.trained) return sum;
         const bool cut = parameter.expert && active_experts;
         return sum +
                (cut ? parameter.rows * parameter.columns * *active_experts : parameter.elements());

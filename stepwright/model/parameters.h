@@ -26,7 +26,7 @@ enum class Start : std::uint8_t {
   kZeros,     ///< Of a bias.
 };
 
-/// One trained tensor of a block. `rows x columns` as stored (output x input); vectors have
+/// One tensor of a block. `rows x columns` as stored (output x input); vectors have
 /// `columns = 1`. `copies` > 1 for routed experts, which expert parallelism divides.
 struct Parameter {
   std::string_view name;
@@ -35,7 +35,7 @@ struct Parameter {
   Split split = Split::kReplicated;
   std::int64_t copies = 1;
   bool expert = false;  ///< A routed expert's weight: cut by expert and expert-tensor parallelism.
-  bool trained = true;  ///< False for the router's correction bias: counted, no gradient.
+  bool trained = true;  ///< False for the router's correction bias: stored, no parameter.
   bool vector = false;  ///< A norm weight or a bias: not a factor of a matrix product.
   bool per_head = false;  ///< Of a norm of single heads.
   Start start = Start::kNormal;
@@ -77,7 +77,7 @@ std::vector<Parameter> head_parameters(const Architecture& model);
 /// multi_token.norm_final and those of the layer.
 std::vector<Parameter> multi_token_parameters(const Architecture& model);
 
-/// All parameters of the model; multi-token layers only if `count_multi_token`.
+/// All trained parameters of the model; multi-token layers only if `count_multi_token`.
 std::int64_t count_parameters(const Architecture& model);
 
 /// Parameters that one token meets: routed experts count `top_k` of `count`.

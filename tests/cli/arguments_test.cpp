@@ -59,6 +59,8 @@ TEST(Arguments, WrongOnesAreBadInput) {
         "study collectives dgx-h100 --nodes 2048 --simulate 16384 --every-rank",
         "study bandwidth examples/llama-3-70b.plan.yaml --nodes 4",
         "list profiles --config config.json",
+        "list models --length 64",
+        "list models --config config.json --tensors",
         "lab",
         "lab rnu",
         "lab run",

@@ -342,6 +342,22 @@ TEST(Contract, ListDescribesAConfig) {
   ASSERT_EQ(answer.size(), 1);
   EXPECT_EQ(answer.at(0).at("parameters"), 6'738'415'616);
   EXPECT_EQ(answer.at(0).at("layers"), 32);
+  EXPECT_FALSE(answer.at(0).contains("tensors"));
+}
+
+TEST(Contract, ListNamesTheTensorsOfAConfig) {
+  const Workplace place;
+  place.write("config.json", content_of("tests/model/configs/llama-2-7b.json"));
+  const Outcome outcome =
+      place.run("list models --config config.json --length 64 --tensors --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json model = Json::parse(outcome.out).at(0);
+  EXPECT_EQ(model.at("length"), 64);
+  const Json& tensors = model.at("tensors");
+  EXPECT_EQ(tensors.size(), 3 + 32 * 9);
+  EXPECT_EQ(tensors.at("lm_head.weight"), Json({32'000, 4096}));
+  EXPECT_EQ(tensors.at("model.layers.31.mlp.down_proj.weight"), Json({4096, 11'008}));
+  EXPECT_EQ(tensors.at("model.norm.weight"), Json({4096}));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+"""What the planner says of a config.json."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = os.environ["STEPWRIGHT_COMMAND"]
+UNSUPPORTED = 3  # exit code
+
+
+class RefusedError(Exception):
+    """The planner does not know the model; the message is its own."""
+
+
+@dataclass
+class Answer:
+    parameters: int
+    flops: float
+    tensors: dict[str, list[int]] | None  # None: the weights of this family are not read
+
+
+def answer_for(config: Path, length: int) -> Answer:
+    """Parameters, FLOPs of a forward of one sequence, and the tensors that are read."""
+    entry = described(config, length)
+    try:
+        tensors = described(config, length, "--tensors")["tensors"]
+    except RefusedError:
+        tensors = None
+    return Answer(entry["parameters"], entry["forward_flops_per_token"] * length, tensors)
+
+
+def described(config: Path, length: int, *options: str) -> dict:
+    words = [COMMAND, "list", "models", "--config", str(config), "--length", str(length), "--json"]
+    done = subprocess.run([*words, *options], capture_output=True, text=True, check=False)
+    if done.returncode == UNSUPPORTED:
+        raise RefusedError(done.stderr.strip())
+    if done.returncode != 0:
+        raise AssertionError(f"exit code {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)[0]

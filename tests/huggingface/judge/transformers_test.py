@@ -1,0 +1,131 @@
+"""Every causal text model that transformers has, by its default configuration, and released ones:
+parameters, FLOPs of a forward, names and shapes of weights, held against what the planner says.
+
+`types.json` lists the model types: `configuration` where the defaults make no model, `unread` why
+the planner refuses a type, `unnamed` why it does not read its weights, `uncounted` why nobody can
+count its products without numbers. `left_out.json` says which
+types are not causal text models and why. A refusal that turns into a wrong reading fails.
+
+Needs the packages of tools/requirements/runtime.txt; exits with 77 where transformers is missing.
+"""
+
+import json
+import multiprocessing
+import sys
+import tempfile
+import unittest
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+try:
+    import ours
+    import theirs
+except ImportError as missing:
+    print(f"skipped: {missing} (tools/setup.sh test)")
+    sys.exit(77)
+
+HERE = Path(__file__).parent
+TYPES: dict[str, dict] = json.loads((HERE / "types.json").read_text())
+LEFT_OUT: dict[str, str] = json.loads((HERE / "left_out.json").read_text())
+RELEASED: dict[str, dict] = json.loads((HERE / "released.json").read_text())
+LENGTH = 64  # tokens: no longer than the shortest default window
+ROUNDED = 1e-3  # of FLOPs, where a convolution or a scan stands in a model
+PROCESSES = 2
+
+
+def judged_type(model_type: str) -> list[str]:
+    """What is wrong with the planner's reading of a type's default configuration."""
+    entry = TYPES[model_type]
+    configuration = theirs.default_configuration(model_type, entry.get("configuration", {}))
+    with tempfile.TemporaryDirectory() as folder:
+        configuration.save_pretrained(folder)
+        return judged(Path(folder) / "config.json", configuration, entry)
+
+
+def judged_release(name: str) -> list[str]:
+    """The same of a released model, whose parameters were counted when it was published."""
+    entry = RELEASED[name]
+    path = HERE / "released" / f"{name}.json"
+    configuration = theirs.read_configuration(path)
+    return judged(path, configuration, entry)
+
+
+def judged(path: Path, configuration: theirs.Configuration, entry: dict) -> list[str]:
+    try:
+        answer = ours.answer_for(path, LENGTH)
+    except ours.RefusedError as refused:
+        return [] if "unread" in entry else [f"is refused: {refused}"]
+    model = theirs.model_of(configuration)
+    wrong = wrong_parameters(answer, model, entry)
+    if "uncounted" not in entry:
+        wrong += wrong_flops(answer, model)
+    if answer.tensors is not None:
+        wrong += wrong_tensors(answer.tensors, model)
+    elif "unnamed" not in entry:
+        wrong.append("its weights are not read")
+    return wrong
+
+
+def wrong_parameters(answer: ours.Answer, model: theirs.Model, entry: dict) -> list[str]:
+    count = theirs.parameters_of(model)
+    numbers = count + theirs.kept_numbers_of(model)
+    published = entry.get("numbers", numbers)
+    wrong = []
+    if answer.parameters != count:
+        wrong.append(f"{answer.parameters:,} parameters, transformers has {count:,}")
+    if published != numbers:
+        wrong.append(f"transformers has {numbers:,} numbers in files, published {published:,}")
+    return wrong
+
+
+def wrong_flops(answer: ours.Answer, model: theirs.Model) -> list[str]:
+    flops = theirs.forward_flops(model, LENGTH)
+    allowed = flops * ROUNDED if theirs.is_rounded(model) else 0
+    if abs(answer.flops - flops) <= allowed:
+        return []
+    share = answer.flops / flops - 1
+    return [f"{answer.flops:.0f} FLOPs, transformers multiplies {flops:.0f} ({share:+.3%})"]
+
+
+def wrong_tensors(named: theirs.Shapes, model: theirs.Model) -> list[str]:
+    """Every parameter of the files is read, under its name and shape; of their buffers any."""
+    trained, kept = theirs.tensors_of(model)
+    wrong = [f"{name} of the files is not read" for name in sorted(trained.keys() - named.keys())]
+    for name in sorted(named):
+        shape = trained.get(name) or kept.get(name)
+        if shape is None:
+            wrong.append(f"{name} is in no file")
+        elif shape != named[name]:
+            wrong.append(f"{name} is {named[name]}, in files {shape}")
+    return shortened(wrong)
+
+
+def shortened(lines: list[str]) -> list[str]:
+    rest = len(lines) - 4
+    return lines if rest <= 0 else [*lines[:4], f"and {rest} tensors more"]
+
+
+class Judge(unittest.TestCase):
+    def test_lists_every_type(self):
+        self.assertEqual(sorted(theirs.CLASSES), sorted([*TYPES, *LEFT_OUT]))
+
+    def test_default_configurations(self):
+        self.hold(judged_type, list(TYPES))
+
+    def test_released_models(self):
+        self.hold(judged_release, list(RELEASED))
+
+    def test_released_files_are_listed(self):
+        files = sorted(path.stem for path in (HERE / "released").glob("*.json"))
+        self.assertEqual(files, sorted(RELEASED))
+
+    def hold(self, judge, names):
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
+            for name, wrong in zip(names, pool.map(judge, names), strict=True):
+                with self.subTest(name):
+                    self.assertFalse(wrong, "\n".join(["", *wrong]))
+
+
+if __name__ == "__main__":
+    unittest.main()
