@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = os.environ["STEPWRIGHT_COMMAND"]
-UNSUPPORTED = 3  # exit code
+REFUSALS = (2, 3)  # exit codes: a value that cannot be, a model that is not known
 
 
 class RefusedError(Exception):
-    """The planner does not know the model; the message is its own."""
+    """The planner says no to a configuration; the message is its own."""
+
+
+class CrashedError(Exception):
+    """The planner ends as it never may."""
 
 
 @dataclass
@@ -34,8 +38,8 @@ def answer_for(config: Path, length: int) -> Answer:
 def described(config: Path, length: int, *options: str) -> dict:
     words = [COMMAND, "list", "models", "--config", str(config), "--length", str(length), "--json"]
     done = subprocess.run([*words, *options], capture_output=True, text=True, check=False)
-    if done.returncode == UNSUPPORTED:
+    if done.returncode in REFUSALS:
         raise RefusedError(done.stderr.strip())
     if done.returncode != 0:
-        raise AssertionError(f"exit code {done.returncode}: {done.stderr.strip()}")
+        raise CrashedError(f"exit code {done.returncode}: {done.stderr.strip()}")
     return json.loads(done.stdout)[0]
