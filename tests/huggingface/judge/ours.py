@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = os.environ["STEPWRIGHT_COMMAND"]
-REFUSALS = (2, 3)  # exit codes: a value that cannot be, a model that is not known
+BAD_VALUE, UNSUPPORTED = 2, 3  # exit codes
 
 
 class RefusedError(Exception):
@@ -38,8 +38,10 @@ def answer_for(config: Path, length: int) -> Answer:
 def described(config: Path, length: int, *options: str) -> dict:
     words = [COMMAND, "list", "models", "--config", str(config), "--length", str(length), "--json"]
     done = subprocess.run([*words, *options], capture_output=True, text=True, check=False)
-    if done.returncode in REFUSALS:
-        raise RefusedError(done.stderr.strip())
+    said = done.stderr.strip()
+    of_the_file = done.returncode == BAD_VALUE and str(config) in said
+    if done.returncode == UNSUPPORTED or of_the_file:
+        raise RefusedError(said)
     if done.returncode != 0:
-        raise CrashedError(f"exit code {done.returncode}: {done.stderr.strip()}")
+        raise CrashedError(f"exit code {done.returncode}: {said}")
     return json.loads(done.stdout)[0]
