@@ -29,7 +29,8 @@ enum class Mixer : std::uint8_t {
   kNone
 };
 enum class FeedForward : std::uint8_t { kDense, kExperts, kNone };
-enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone };
+/// `kSinusoidal` adds fixed waves to the embedded tokens.
+enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone, kSinusoidal };
 /// `kGelu` is x times the normal distribution function, `kGeluTanh` the approximation of it by a
 /// hyperbolic tangent that GPT-2 was trained with.
 /// `kQuickGelu` is x times the logistic function of 1.702 x.
@@ -69,7 +70,8 @@ inline constexpr Named<Scoring> kScoringNames[] = {{Scoring::kSoftmax, "softmax"
 inline constexpr Named<Position> kPositionNames[] = {{Position::kRope, "rope"},
                                                      {Position::kLearned, "learned"},
                                                      {Position::kAlibi, "alibi"},
-                                                     {Position::kNone, "none"}};
+                                                     {Position::kNone, "none"},
+                                                     {Position::kSinusoidal, "sinusoidal"}};
 inline constexpr Named<Activation> kActivationNames[] = {
     {Activation::kSilu, "silu"},          {Activation::kGelu, "gelu"},
     {Activation::kRelu, "relu"},          {Activation::kSquaredRelu, "relu2"},
@@ -188,6 +190,9 @@ struct Architecture {
   double rotary_fraction = 1.0;  ///< Share of the head dimension that is rotated.
   double rotary_base = 10000;    ///< Of the geometric series of rotary wavelengths.
   std::optional<RotaryScaling> rotary_scaling = {};
+  /// `rotary_base` of layers with a window, whose frequencies are not scaled then (Gemma-3); 0: as
+  /// in the others.
+  double window_rotary_base = 0;
   bool qkv_bias = false;
   bool attention_output_bias = false;
   bool mlp_bias = false;

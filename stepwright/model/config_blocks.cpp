@@ -28,8 +28,10 @@ std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64
   return found || fallback == 0 ? heads : fallback;
 }
 
-std::int64_t head_dim(const ConfigFields& fields, const Architecture& model) {
+std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
+                      std::int64_t fallback) {
   if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestSize);
+  if (fallback > 0 && !fields.find({"head_dim"})) return fallback;
   if (model.hidden % model.heads != 0) {
     fields.fail(
         fmt::format("hidden_size ({}) is not a multiple of num_attention_heads ({}), and "
@@ -56,7 +58,7 @@ Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults) {
 
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults) {
   Architecture model = read_common(fields, defaults);
-  model.head_dim = head_dim(fields, model);
+  model.head_dim = head_dim(fields, model, defaults.head_dim);
   model.rotary_fraction = fields.rotary_fraction(1);
   return model;
 }

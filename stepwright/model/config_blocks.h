@@ -16,14 +16,16 @@ struct ConfigDefaults {
   std::int64_t positions = 0;
   std::int64_t kv_heads = 0;  ///< 0: all heads.
   double norm_epsilon = 1e-6;
+  std::int64_t head_dim = 0;  ///< 0: hidden_size / num_attention_heads.
   bool tied = false;
   Activation activation = Activation::kSilu;
 };
 
 /// `num_key_value_heads`: null is all heads; absent is the class default, 0 for all heads.
 std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64_t fallback);
-/// `head_dim`, or hidden_size / num_attention_heads.
-std::int64_t head_dim(const ConfigFields& fields, const Architecture& model);
+/// `head_dim`; null is hidden_size / num_attention_heads; absent is the class default, 0 for that.
+std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
+                      std::int64_t fallback = 0);
 
 /// RMSNorm, a gated MLP, rotary positions, grouped queries: most families. Without `head_dim`.
 Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);

@@ -2,6 +2,7 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -35,11 +36,290 @@ Architecture read_qwen3(const ConfigFields& fields) {
   return model;
 }
 
+/// `attention_bias` of all four projections and `mlp_bias`, as in Llama.
+void add_llama_biases(const ConfigFields& fields, Architecture& model) {
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  model.mlp_bias = fields.flag("mlp_bias", false);
+}
+
+/// Every fourth layer sees the whole sequence: the last of four.
+bool slides_but_fourth(std::int64_t layer) { return (layer + 1) % 4 != 0; }
+/// The first of four.
+bool slides_but_first(std::int64_t layer) { return layer % 4 != 0; }
+
+Architecture read_cwm(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
+  model.mlp_bias = fields.flag("mlp_bias", false);
+  read_windows(fields, slides_but_first, 8192, model);
+  return model;
+}
+
+Architecture read_arcee(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 4096, .norm_epsilon = 1e-5, .activation = Activation::kSquaredRelu});
+  model.gated = false;
+  add_llama_biases(fields, model);
+  return model;
+}
+
+/// Scales of embedded tokens, branches, scores and logits, which are divided by theirs.
+void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model) {
+  constexpr double kLargestScale = 1e6;
+  model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
+  model.residual_scale = fields.number_or("residual_multiplier", 1, 0, kLargestScale);
+  model.attention_scale = fields.number_or("attention_multiplier", attention, 0, kLargestScale);
+  model.logit_scale = 1 / fields.number_or("logits_scaling", 1, 1e-6, kLargestScale);
+}
+
+Architecture read_granite(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048});
+  add_llama_biases(fields, model);
+  add_granite_scales(fields, 1, model);
+  return model;
+}
+
+Architecture read_granite_swa(const ConfigFields& fields) {
+  Architecture model =
+      read_rotary(fields, {.positions = 8192, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
+  add_llama_biases(fields, model);
+  add_granite_scales(fields, 1, model);
+  model.sinks = true;
+  read_windows(fields, slides_but_first, 128, model);
+  return model;
+}
+
+Architecture read_helium(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 4096, .kv_heads = 20, .norm_epsilon = 1e-8, .head_dim = 128});
+  model.qkv_bias = fields.flag("attention_bias", false);
+  model.mlp_bias = fields.flag("mlp_bias", false);
+  return model;
+}
+
+Architecture read_hunyuan_dense(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  model.qk_norm = QkNorm::kHead;
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  return model;
+}
+
+Architecture read_hyperclovax(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048});
+  add_llama_biases(fields, model);
+  add_granite_scales(fields, 0, model);
+  if (fields.flag("use_post_norm", true)) model.norm_placement = NormPlacement::kBoth;
+  return model;
+}
+
+Architecture read_ministral(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 131072, .kv_heads = 8});
+  read_windows(fields, WindowRule::kEveryLayer, 4096, model);
+  return model;
+}
+
+Architecture read_ministral3(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 262144, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
+  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  return model;
+}
+
+/// Layers without rotary positions: those with a 0 in `no_rope_layers`, else every fourth.
+Architecture read_smollm3(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 32768, .kv_heads = 4, .tied = true});
+  add_llama_biases(fields, model);
+  const std::int64_t every = fields.size_or("no_rope_layer_interval", 4);
+  std::vector<std::uint8_t> rotated;
+  for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
+  if (const auto list = fields.value("no_rope_layers")) {
+    if (list->size() != rotated.size()) list->fail("must have one entry per layer");
+    for (std::size_t i = 0; i < rotated.size(); ++i) {
+      rotated[i] = list->at(i).integer(0, 1) != 0 ? 1 : 0;
+    }
+  }
+  const auto turns = [&](std::int64_t i) { return rotated[static_cast<std::size_t>(i)] != 0; };
+  const bool slides = fields.flag("use_sliding_window", false);
+  read_windows(fields, [&](std::int64_t i) { return slides && !turns(i); }, 0, model);
+  mark_rotated_layers(model, [&](const LayerClass&, std::int64_t i) { return turns(i); });
+  return model;
+}
+
+Architecture read_ernie(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields,
+      {.positions = 131072, .kv_heads = 2, .norm_epsilon = 1e-5, .head_dim = 128, .tied = true});
+  model.qkv_bias = model.attention_output_bias = model.mlp_bias = fields.flag("use_bias", false);
+  return model;
+}
+
+Architecture read_seed_oss(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 524288, .kv_heads = 8, .head_dim = 128});
+  model.qkv_bias = fields.flag("attention_bias", true);
+  model.attention_output_bias = fields.flag("attention_out_bias", false);
+  model.mlp_bias = fields.flag("mlp_bias", false);
+  return model;
+}
+
+Architecture read_phi3(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 4096, .norm_epsilon = 1e-5});
+  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  return model;
+}
+
+Architecture read_glm(const ConfigFields& fields) {
+  Architecture model =
+      read_common(fields, {.positions = 131072, .kv_heads = 2, .norm_epsilon = 1.5625e-7});
+  model.head_dim = head_dim(fields, model, 128);
+  model.rotary_fraction = fields.rotary_fraction(0.5);
+  model.qkv_bias = fields.flag("attention_bias", true);
+  return model;
+}
+
+Architecture read_glm4(const ConfigFields& fields) {
+  Architecture model = read_glm(fields);
+  model.norm_placement = NormPlacement::kBoth;
+  return model;
+}
+
+/// LayerNorm without weights.
+Architecture read_olmo(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  model.norm = Norm::kLayer;
+  model.norm_weight = false;
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  return model;
+}
+
+Architecture read_olmo2(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  model.norm_placement = NormPlacement::kAfter;
+  model.qk_norm = QkNorm::kWhole;
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  return model;
+}
+
+Architecture read_olmo3(const ConfigFields& fields) {
+  Architecture model = read_olmo2(fields);
+  read_windows(fields, slides_but_fourth, 4096, model);
+  return model;
+}
+
+/// Where some layers have a window, the others have no rotary positions.
+void rotate_windows_alone(Architecture& model) {
+  if (windows_of(model).empty()) return;
+  mark_rotated_layers(model,
+                      [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
+}
+
+Architecture read_exaone4(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  model.norm_placement = NormPlacement::kAfter;
+  model.qk_norm = QkNorm::kHead;
+  const auto pattern = fields.value("sliding_window_pattern");
+  const bool words = pattern && pattern->text().find('L') != std::string::npos;
+  if (words && !fields.value("layer_types")) {
+    pattern->fail_unsupported("a pattern of letters without layer_types");
+  }
+  const std::int64_t every = words ? 4 : fields.size_or("sliding_window_pattern", 4);
+  read_windows(fields, [&](std::int64_t i) { return (i + 1) % every != 0; }, 4096, model);
+  rotate_windows_alone(model);
+  return model;
+}
+
+/// LayerNorm without biases, both branches from one norm (Cohere).
+Architecture read_cohere(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 8192, .norm_epsilon = 1e-5, .tied = true});
+  model.norm = Norm::kLayer;
+  model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
+  model.parallel_residual = model.shared_input_norm = true;
+  model.logit_scale = fields.number_or("logit_scale", 0.0625, 0, 1e6);
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kEachHead;
+  return model;
+}
+
+Architecture read_cohere2(const ConfigFields& fields) {
+  Architecture model = read_cohere(fields);
+  model.qk_norm = QkNorm::kNone;
+  const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
+  read_windows(fields, [&](std::int64_t i) { return (i + 1) % every != 0; }, 4096, model);
+  rotate_windows_alone(model);
+  return model;
+}
+
+Architecture read_nanochat(const ConfigFields& fields) {
+  Architecture model =
+      read_rotary(fields, {.positions = 2048, .activation = Activation::kSquaredRelu});
+  model.gated = false;
+  model.norm_weight = false;
+  model.embedding_norm = true;
+  model.qk_norm = QkNorm::kPlain;
+  model.logit_cap = fields.number_or("final_logit_softcapping", 15, 0, 1e6);
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  return model;
+}
+
+/// LayerNorm that multiplies by 1 + weight, with a bias (`NemotronLayerNorm1P`).
+Architecture read_nemotron(const ConfigFields& fields) {
+  Architecture model =
+      read_common(fields, {.positions = 4096, .activation = Activation::kSquaredRelu});
+  model.head_dim = head_dim(fields, model);
+  model.rotary_fraction = fields.rotary_fraction(0.5);
+  model.gated = false;
+  model.norm = Norm::kLayer;
+  model.norm_bias = model.norm_unit_offset = true;
+  model.norm_epsilon = fields.number_or("norm_eps", 1e-5, 0, 1);
+  add_llama_biases(fields, model);
+  return model;
+}
+
+Architecture read_iquestcoder(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
+  add_llama_biases(fields, model);
+  return model;
+}
+
+Architecture read_internlm3(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 32768, .kv_heads = 2, .norm_epsilon = 1e-5, .head_dim = 128});
+  const bool all = fields.flag("bias", fields.flag("mlp_bias", false));
+  model.qkv_bias = fields.flag("qkv_bias", fields.flag("attention_bias", false));
+  model.attention_output_bias = model.mlp_bias = all;
+  return model;
+}
+
 const ConfigFamily kDenseFamilies[] = {
+    {"arcee", read_arcee, usual_names()},
+    {"cohere", read_cohere, usual_names()},
+    {"cohere2", read_cohere2, usual_names()},
+    {"cwm", read_cwm, usual_names()},
+    {"ernie4_5", read_ernie, usual_names()},
+    {"exaone4", read_exaone4, usual_names()},
+    {"glm", read_glm, usual_names()},
+    {"glm4", read_glm4, usual_names()},
+    {"granite", read_granite, usual_names()},
+    {"granite_swa", read_granite_swa, usual_names()},
+    {"helium", read_helium, usual_names(), 1e5},
+    {"hunyuan_v1_dense", read_hunyuan_dense, usual_names()},
+    {"hyperclovax", read_hyperclovax, usual_names()},
+    {"internlm3", read_internlm3, usual_names()},
+    {"iquestcoder", read_iquestcoder, usual_names()},
     {"llama", read_llama, usual_names()},
+    {"ministral", read_ministral, usual_names()},
+    {"ministral3", read_ministral3, usual_names(), 1e6},
     {"mistral", read_mistral, usual_names()},
+    {"nanochat", read_nanochat, usual_names()},
+    {"nemotron", read_nemotron, usual_names()},
+    {"olmo", read_olmo, usual_names()},
+    {"olmo2", read_olmo2, usual_names()},
+    {"olmo3", read_olmo3, usual_names()},
+    {"phi3", read_phi3, usual_names()},
     {"qwen2", read_qwen2, usual_names()},
     {"qwen3", read_qwen3, usual_names()},
+    {"seed_oss", read_seed_oss, usual_names()},
+    {"smollm3", read_smollm3, usual_names(), 2e6},
 };
 
 }  // namespace

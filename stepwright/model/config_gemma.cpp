@@ -1,8 +1,82 @@
-// Gemma.
+// Gemma: norms of 1 + weight, scaled embeddings, gated GELU.
+#include <cmath>
+
+#include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
+#include "stepwright/model/config_layers.h"
 
 namespace stepwright {
+namespace {
 
-std::span<const ConfigFamily> gemma_families() { return {}; }
+Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::int64_t positions) {
+  Architecture model = read_rotary(fields, {.positions = positions,
+                                            .kv_heads = kv_heads,
+                                            .head_dim = 256,
+                                            .tied = true,
+                                            .activation = Activation::kGeluTanh});
+  model.activation = fields.activation("hidden_activation", model.activation);
+  model.norm_unit_offset = true;
+  model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  return model;
+}
+
+/// Scores are divided by the root of `query_pre_attn_scalar`; null caps are none.
+void add_caps(const ConfigFields& fields, double attention, double logits, Architecture& model) {
+  constexpr double kLargestCap = 1e6;
+  const double scalar = fields.number_or("query_pre_attn_scalar", 256, 1e-6, kLargestCap);
+  if (scalar != static_cast<double>(model.head_dim)) model.attention_scale = 1 / std::sqrt(scalar);
+  const auto cap = [&](std::string_view key, double fallback) {
+    const auto found = fields.find({key});
+    return found && found->is_null() ? 0 : fields.number_or(key, fallback, 0, kLargestCap);
+  };
+  model.attention_cap = cap("attn_logit_softcapping", attention);
+  model.logit_cap = cap("final_logit_softcapping", logits);
+}
+
+bool slides_on_even(std::int64_t layer) { return layer % 2 == 0; }
+
+Architecture read_gemma1(const ConfigFields& fields) { return read_gemma(fields, 16, 8192); }
+
+Architecture read_vaultgemma(const ConfigFields& fields) {
+  Architecture model = read_gemma(fields, 4, 8192);
+  add_caps(fields, 50, 30, model);
+  read_windows(fields, slides_on_even, 4096, model);
+  return model;
+}
+
+Architecture read_gemma2(const ConfigFields& fields) {
+  Architecture model = read_vaultgemma(fields);
+  model.norm_placement = NormPlacement::kBoth;
+  return model;
+}
+
+Architecture read_gemma3(const ConfigFields& fields) {
+  Architecture model = read_gemma(fields, 4, 131072);
+  fields.refuse("use_bidirectional_attention", "attention to later tokens");
+  add_caps(fields, 0, 0, model);
+  model.norm_placement = NormPlacement::kBoth;
+  model.qk_norm = QkNorm::kHead;
+  const std::int64_t every = fields.size_or(
+      fields.value("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern",
+      6);
+  read_windows(fields, [&](std::int64_t layer) { return (layer + 1) % every != 0; }, 4096, model);
+  // Files of the first versions leave the bases to the class.
+  if (!fields.value("rope_theta") && !fields.value("rope_parameters")) {
+    model.window_rotary_base = fields.number_or("rope_local_base_freq", 1e4, 0, 1e12);
+  }
+  return model;
+}
+
+const ConfigFamily kGemmaFamilies[] = {
+    {"gemma", read_gemma1, usual_names()},
+    {"gemma2", read_gemma2, usual_names()},
+    {"gemma3_text", read_gemma3, usual_names(), 1e6},
+    {"vaultgemma", read_vaultgemma, usual_names()},
+};
+
+}  // namespace
+
+std::span<const ConfigFamily> gemma_families() { return kGemmaFamilies; }
 
 }  // namespace stepwright

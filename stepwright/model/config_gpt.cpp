@@ -1,8 +1,12 @@
 // Decoders like GPT-2: LayerNorm, plain MLPs, biases.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
+#include "stepwright/model/config_layers.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -22,27 +26,37 @@ Architecture gpt_blocks() {
   return model;
 }
 
+/// Heads of their own keys and values, whose width divides `hidden`.
+void set_heads(const ConfigFields& fields, std::int64_t heads, Architecture& model) {
+  model.heads = model.kv_heads = heads;
+  if (model.hidden % heads != 0) {
+    fields.fail(fmt::format("the width {} is not a multiple of {} heads", model.hidden, heads));
+  }
+  model.head_dim = model.hidden / heads;
+}
+
+/// Sizes under GPT-2's keys.
+Architecture read_gpt2_sizes(const ConfigFields& fields) {
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"n_embd", "hidden_size"});
+  set_heads(fields, fields.size({"n_head", "num_attention_heads"}), model);
+  model.ffn = fields.size_or("n_inner", 4 * model.hidden);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size({"n_positions", "max_position_embeddings"});
+  model.activation = fields.activation("activation_function", Activation::kGeluTanh);
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  return model;
+}
+
 Architecture read_gpt2(const ConfigFields& fields) {
   fields.refuse("add_cross_attention", "cross attention");
   if (!fields.flag("scale_attn_weights", true)) {
     fields.value("scale_attn_weights")->fail_unsupported("attention scores that are not scaled");
   }
   fields.refuse("scale_attn_by_inverse_layer_idx", "attention scaled by the layer's number");
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"n_embd", "hidden_size"});
-  model.heads = model.kv_heads = fields.size({"n_head", "num_attention_heads"});
-  if (model.hidden % model.heads != 0) {
-    fields.fail(
-        fmt::format("n_embd ({}) is not a multiple of n_head ({})", model.hidden, model.heads));
-  }
-  model.head_dim = model.hidden / model.heads;
-  model.ffn = fields.size_or("n_inner", 4 * model.hidden);
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size({"n_positions", "max_position_embeddings"});
+  Architecture model = read_gpt2_sizes(fields);
   model.position = Position::kLearned;
-  model.activation = fields.activation("activation_function", Activation::kGeluTanh);
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
   model.tied = fields.tied(true);
   return model;
 }
@@ -66,9 +80,295 @@ Architecture read_gpt_neox(const ConfigFields& fields) {
   return model;
 }
 
+Architecture read_gpt_bigcode(const ConfigFields& fields) {
+  fields.refuse("add_cross_attention", "cross attention");
+  Architecture model = read_gpt2_sizes(fields);
+  model.position = Position::kLearned;
+  if (fields.flag("multi_query", true)) model.kv_heads = 1;
+  model.tied = fields.tied(true);
+  return model;
+}
+
+/// Attention without biases, both branches from one norm, a bias of the head (GPT-J, CodeGen).
+Architecture read_gptj(const ConfigFields& fields) {
+  Architecture model = read_gpt2_sizes(fields);
+  model.qkv_bias = model.attention_output_bias = false;
+  const std::int64_t rotated = fields.size_or("rotary_dim", 64);
+  model.rotary_fraction = static_cast<double>(rotated) / static_cast<double>(model.head_dim);
+  model.parallel_residual = model.shared_input_norm = true;
+  model.head_bias = true;
+  model.tied = fields.tied(false);
+  return model;
+}
+
+/// Layers that look at `window_size` tokens, from pairs of a list of words and how often it stands.
+std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64_t layers) {
+  const std::int64_t window = fields.size_or("window_size", 256);
+  std::vector<std::int64_t> windows;
+  const auto types = fields.value("attention_types");
+  for (std::size_t i = 0; types && i < types->size(); ++i) {
+    const Node words = types->at(i).at(0);
+    const std::int64_t times = types->at(i).at(1).integer(1, kLargestLayers);
+    for (std::int64_t j = 0; j < times; ++j) {
+      for (std::size_t k = 0; k < words.size(); ++k) {
+        windows.push_back(words.at(k).text() == "local" ? window : 0);
+      }
+      if (std::ssize(windows) > layers) break;
+    }
+  }
+  for (std::int64_t i = 0; !types && i < layers; ++i) windows.push_back(i % 2 == 0 ? 0 : window);
+  if (std::ssize(windows) != layers) {
+    types->fail(fmt::format("has {} layers, num_layers is {}", windows.size(), layers));
+  }
+  return windows;
+}
+
+/// Scores are not scaled.
+Architecture read_gpt_neo(const ConfigFields& fields) {
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"num_layers", "num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"hidden_size"});
+  set_heads(fields, fields.size({"num_heads", "num_attention_heads"}), model);
+  model.ffn = fields.size_or("intermediate_size", 4 * model.hidden);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("max_position_embeddings", 2048);
+  model.position = Position::kLearned;
+  model.qkv_bias = false;
+  model.attention_scale = 1;
+  model.activation = fields.activation("activation_function", Activation::kGeluTanh);
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  model.tied = fields.tied(true);
+  set_windows(model, gpt_neo_windows(fields, model.layers));
+  return model;
+}
+
+Architecture read_bloom(const ConfigFields& fields) {
+  fields.refuse("apply_residual_connection_post_layernorm", "residuals behind the norms");
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"hidden_size", "n_embed"});
+  set_heads(fields, fields.size({"n_head", "num_attention_heads"}), model);
+  model.ffn = 4 * model.hidden;
+  model.vocabulary = fields.size({"vocab_size"});
+  model.position = Position::kAlibi;
+  model.embedding_norm = true;
+  model.activation = Activation::kGeluTanh;
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  model.tied = fields.tied(true);
+  return model;
+}
+
+/// Groups of queries as `FalconAttention` has them.
+std::int64_t falcon_kv_heads(const ConfigFields& fields, std::int64_t heads) {
+  if (fields.flag("new_decoder_architecture", false)) return fields.size_or("num_kv_heads", heads);
+  return fields.flag("multi_query", true) ? 1 : heads;
+}
+
+Architecture read_falcon(const ConfigFields& fields) {
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"num_hidden_layers", "n_layer"}, kLargestLayers);
+  model.hidden = fields.size({"hidden_size"});
+  set_heads(fields, fields.size({"num_attention_heads", "n_head"}), model);
+  model.kv_heads = falcon_kv_heads(fields, model.heads);
+  model.ffn = fields.size_or("ffn_hidden_size", 4 * model.hidden);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("max_position_embeddings", 2048);
+  if (fields.flag("alibi", false)) model.position = Position::kAlibi;
+  model.activation = fields.activation("activation", Activation::kGelu);
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  const bool bias = fields.flag("bias", false);
+  model.qkv_bias = model.attention_output_bias = model.mlp_bias = bias;
+  const bool grouped = fields.flag("new_decoder_architecture", false);
+  model.parallel_residual = fields.flag("parallel_attn", true);
+  model.shared_input_norm =
+      model.parallel_residual && fields.size_or("num_ln_in_parallel_attn", grouped ? 2 : 1) == 1;
+  model.tied = fields.tied(true);
+  return model;
+}
+
+/// transformers builds every MPT without biases and with ALiBi, whatever its file says.
+Architecture read_mpt(const ConfigFields& fields) {
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"n_layers", "num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"d_model", "hidden_size"});
+  set_heads(fields, fields.size({"n_heads", "num_attention_heads"}), model);
+  model.ffn = 4 * model.hidden;
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("max_seq_len", 2048);
+  model.position = Position::kAlibi;
+  model.norm_bias = model.qkv_bias = model.attention_output_bias = model.mlp_bias = false;
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  model.tied = fields.tied(true);
+  return model;
+}
+
+/// Two rows of the table of positions are never used.
+constexpr std::int64_t kUnusedPositions = 2;
+
+Architecture read_opt(const ConfigFields& fields) {
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"hidden_size"});
+  if (fields.size_or("word_embed_proj_dim", model.hidden) != model.hidden) {
+    fields.value("word_embed_proj_dim")->fail_unsupported("tables narrower than the layers");
+  }
+  if (!fields.flag("do_layer_norm_before", true)) {
+    fields.value("do_layer_norm_before")->fail_unsupported("norms behind the residual sums");
+  }
+  fields.refuse("_remove_final_layer_norm", "no final norm");
+  set_heads(fields, fields.size({"num_attention_heads"}), model);
+  model.ffn = fields.size_or("ffn_dim", 3072);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("max_position_embeddings", 2048) + kUnusedPositions;
+  model.position = Position::kLearned;
+  model.activation = fields.activation("activation_function", Activation::kRelu);
+  const bool bias = fields.flag("enable_bias", true);
+  model.qkv_bias = model.attention_output_bias = model.mlp_bias = bias;
+  model.norm_weight = fields.flag("layer_norm_elementwise_affine", true);
+  model.tied = fields.tied(true);
+  return model;
+}
+
+void scale_embedding(const ConfigFields& fields, Architecture& model) {
+  if (!fields.flag("scale_embedding", true)) return;
+  model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
+}
+
+Architecture read_xglm(const ConfigFields& fields) {
+  fields.refuse("add_cross_attention", "cross attention");
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"num_layers", "num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"d_model", "hidden_size"});
+  set_heads(fields, fields.size({"attention_heads", "num_attention_heads"}), model);
+  model.ffn = fields.size_or("ffn_dim", 4096);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("max_position_embeddings", 2048);
+  model.position = Position::kSinusoidal;
+  model.activation = fields.activation("activation_function", Activation::kGelu);
+  scale_embedding(fields, model);
+  model.tied = fields.tied(true);
+  return model;
+}
+
+Architecture read_biogpt(const ConfigFields& fields) {
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"hidden_size"});
+  set_heads(fields, fields.size({"num_attention_heads"}), model);
+  model.ffn = fields.size_or("intermediate_size", 4096);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("max_position_embeddings", 1024) + kUnusedPositions;
+  model.position = Position::kLearned;
+  model.activation = fields.activation("hidden_act", Activation::kGelu);
+  scale_embedding(fields, model);
+  model.tied = fields.tied(true);
+  return model;
+}
+
+Architecture read_ctrl(const ConfigFields& fields) {
+  Architecture model = gpt_blocks();
+  model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"n_embd", "hidden_size"});
+  set_heads(fields, fields.size({"n_head", "num_attention_heads"}), model);
+  model.ffn = fields.size_or("dff", 8192);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or("n_positions", 256);
+  model.position = Position::kSinusoidal;
+  model.activation = Activation::kRelu;
+  model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-6, 0, 1);
+  model.head_bias = true;
+  model.tied = fields.tied(true);
+  return model;
+}
+
+/// GPT-2's blocks under the keys of Llama: sizes, rotary positions, LayerNorm with a bias.
+Architecture read_biased(const ConfigFields& fields, ConfigDefaults defaults) {
+  Architecture model = read_common(fields, defaults);
+  model.head_dim = head_dim(fields, model, defaults.head_dim);
+  model.gated = false;
+  model.norm = Norm::kLayer;
+  model.norm_bias = true;
+  model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
+  model.qkv_bias = model.attention_output_bias = model.mlp_bias = true;
+  return model;
+}
+
+Architecture read_starcoder2(const ConfigFields& fields) {
+  Architecture model = read_biased(
+      fields,
+      {.positions = 4096, .kv_heads = 2, .tied = true, .activation = Activation::kGeluTanh});
+  model.norm_epsilon = fields.number_or("norm_epsilon", 1e-5, 0, 1);
+  model.rotary_fraction = fields.rotary_fraction(1);
+  const bool bias = fields.flag("use_bias", true);
+  model.qkv_bias = model.attention_output_bias = model.mlp_bias = bias;
+  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  return model;
+}
+
+Architecture read_phi(const ConfigFields& fields) {
+  Architecture model =
+      read_biased(fields, {.positions = 2048, .activation = Activation::kGeluTanh});
+  model.rotary_fraction = fields.rotary_fraction(0.5);
+  model.parallel_residual = model.shared_input_norm = true;
+  model.head_bias = true;
+  if (fields.flag("qk_layernorm", false)) {
+    model.qk_norm = QkNorm::kHead;
+    model.qk_norm_bias = true;
+  }
+  return model;
+}
+
+Architecture read_persimmon(const ConfigFields& fields) {
+  Architecture model =
+      read_biased(fields, {.positions = 16384, .activation = Activation::kSquaredRelu});
+  model.rotary_fraction = fields.rotary_fraction(0.5);
+  if (fields.flag("qk_layernorm", true)) {
+    model.qk_norm = QkNorm::kHead;
+    model.qk_norm_bias = true;
+  }
+  return model;
+}
+
+Architecture read_jais2(const ConfigFields& fields) {
+  Architecture model =
+      read_biased(fields, {.positions = 8192, .activation = Activation::kSquaredRelu});
+  model.rotary_fraction = fields.rotary_fraction(1);
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", true);
+  model.mlp_bias = fields.flag("mlp_bias", true);
+  return model;
+}
+
+Architecture read_stablelm(const ConfigFields& fields) {
+  Architecture model = read_biased(fields, {.positions = 4096});
+  model.gated = true;
+  model.rotary_fraction = fields.rotary_fraction(0.25);
+  model.qkv_bias = fields.flag("use_qkv_bias", false);
+  model.attention_output_bias = model.mlp_bias = false;
+  if (fields.flag("qk_layernorm", false)) model.qk_norm = QkNorm::kEachHead;
+  model.parallel_residual = model.shared_input_norm = fields.flag("use_parallel_residual", false);
+  return model;
+}
+
 const ConfigFamily kGptFamilies[] = {
+    {"biogpt", read_biogpt, usual_names()},
+    {"bloom", read_bloom, usual_names()},
+    {"codegen", read_gptj, kGpt2Names},
+    {"ctrl", read_ctrl, kGpt2Names},
+    {"falcon", read_falcon, usual_names()},
     {"gpt2", read_gpt2, kGpt2Names},
+    {"gpt_bigcode", read_gpt_bigcode, kGpt2Names},
+    {"gpt_neo", read_gpt_neo, usual_names()},
     {"gpt_neox", read_gpt_neox, usual_names()},
+    {"gptj", read_gptj, kGpt2Names},
+    {"jais2", read_jais2, usual_names()},
+    {"mpt", read_mpt, usual_names()},
+    {"opt", read_opt, usual_names()},
+    {"persimmon", read_persimmon, usual_names()},
+    {"phi", read_phi, usual_names()},
+    {"stablelm", read_stablelm, usual_names()},
+    {"starcoder2", read_starcoder2, usual_names()},
+    {"xglm", read_xglm, usual_names()},
 };
 
 }  // namespace

@@ -66,8 +66,29 @@ std::int64_t expert_count(const ConfigFields& fields, std::int64_t fallback) {
 
 void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fallback,
                   Architecture& model) {
+  const std::vector<std::uint8_t> marks = by_rule(fields, rule, model.layers);
+  read_windows(
+      fields, [&](std::int64_t layer) { return marks[static_cast<std::size_t>(layer)] != 0; },
+      fallback, model);
+}
+
+void mark_rotated_layers(Architecture& model,
+                         const std::function<bool(const LayerClass&, std::int64_t)>& rotated) {
+  std::vector<LayerClass> layers = layers_of(model);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].rotated = rotated(layers[i], static_cast<std::int64_t>(i));
+  }
+  set_layers(model, std::move(layers));
+}
+
+void read_windows(const ConfigFields& fields, const std::function<bool(std::int64_t)>& rule,
+                  std::int64_t fallback, Architecture& model) {
   const auto types = fields.value("layer_types");
-  const auto slides = types ? listed(*types, model.layers) : by_rule(fields, rule, model.layers);
+  std::vector<std::uint8_t> slides;
+  if (types) slides = listed(*types, model.layers);
+  for (std::int64_t layer = 0; !types && layer < model.layers; ++layer) {
+    slides.push_back(rule(layer) ? 1 : 0);
+  }
   if (std::ranges::count(slides, 1) == 0) return;
   const std::int64_t window = window_of(fields, fallback);
   if (window == 0 && types) types->fail("has sliding layers, but there is no sliding_window");

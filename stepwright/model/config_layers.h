@@ -16,10 +16,17 @@ enum class WindowRule : std::uint8_t {
   kEvenLayersUntil,  ///< Qwen2-MoE: if use_sliding_window, even layers before max_window_layers.
 };
 
-/// Fills `model.windows` (after `layers`). `fallback` is the window where the file names none; 0:
-/// no window.
+/// Sets the windows of layers (after their number and the experts). `fallback` is the window where
+/// the file names none; 0: no window.
 void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fallback,
                   Architecture& model);
+/// The same where the layers without `layer_types` follow from their number: `slides` of it,
+/// counted from 0.
+void read_windows(const ConfigFields& fields, const std::function<bool(std::int64_t)>& slides,
+                  std::int64_t fallback, Architecture& model);
+/// Takes the rotary positions from the layers for which `rotated` does not hold.
+void mark_rotated_layers(Architecture& model,
+                         const std::function<bool(const LayerClass&, std::int64_t)>& rotated);
 
 /// Marks the layers that have an ordinary MLP; drops `model.experts` when all of them do.
 void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_t)>& is_dense);

@@ -42,21 +42,32 @@ std::optional<RotaryScaling> scaling_in(Node rope, const Architecture& model) {
   return scaling;
 }
 
-/// The mapping of all layers, or those of the layer types that the model has.
-std::vector<Node> mappings(Node rope, const Architecture& model) {
-  if (!rope.is_mapping()) rope.fail("must be a mapping or null");
-  std::vector<Node> nested;
-  bool any = false;
-  for (const std::string_view type : {"full_attention", "sliding_attention"}) {
-    const auto found = rope.find(type);
-    if (!found || !found->is_mapping()) continue;
-    any = true;
-    const bool slides = type == "sliding_attention";
-    const bool used = std::ranges::any_of(
-        layers_of(model), [&](const LayerClass& layer) { return (layer.window > 0) == slides; });
-    if (used) nested.push_back(*found);
-  }
-  return any ? nested : std::vector<Node>{rope};
+/// The mapping of a layer type; nothing where the file has one for all.
+std::optional<Node> of_type(Node rope, std::string_view type) {
+  const auto found = rope.find(type);
+  return found && found->is_mapping() ? found : std::nullopt;
+}
+
+RotaryNumbers numbers_in(Node mapping, double base, const Architecture& model) {
+  return {number_in(mapping, "rope_theta", base), scaling_in(mapping, model)};
+}
+
+bool some_layer(const Architecture& model, bool slides) {
+  return std::ranges::any_of(layers_of(model), [&](const LayerClass& layer) {
+    return layer.attends() && layer.rotated && (layer.window > 0) == slides;
+  });
+}
+
+/// Numbers of full layers and of those with a window, which may turn on a base of their own.
+void read_two(Node rope, Node full, Node sliding, double base, Architecture& model) {
+  const bool both = some_layer(model, false) && some_layer(model, true);
+  const RotaryNumbers main = numbers_in(some_layer(model, false) ? full : sliding, base, model);
+  model.rotary_base = main.base;
+  model.rotary_scaling = main.scaling;
+  const RotaryNumbers other = numbers_in(sliding, base, model);
+  if (!both || main == other) return;
+  if (other.scaling) rope.fail_unsupported("scaled rotary positions of sliding layers alone");
+  model.window_rotary_base = other.base;
 }
 
 }  // namespace
@@ -68,17 +79,18 @@ void read_rotary_numbers(const ConfigFields& fields, double base, Architecture& 
   auto rope = fields.value("rope_scaling");
   if (!rope) rope = fields.value("rope_parameters");
   if (!rope) return;
-  std::optional<RotaryNumbers> common;
-  for (const Node mapping : mappings(*rope, model)) {
-    const RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(mapping, model)};
-    if (common && *common != numbers) {
-      rope->fail_unsupported("layer types whose rotary positions differ");
-    }
-    common = numbers;
+  if (!rope->is_mapping()) rope->fail("must be a mapping or null");
+  const auto full = of_type(*rope, "full_attention");
+  const auto sliding = of_type(*rope, "sliding_attention");
+  if (full || sliding) {
+    return read_two(*rope, full ? *full : *sliding, sliding ? *sliding : *full, base, model);
   }
-  if (!common) return;
-  model.rotary_base = common->base;
-  model.rotary_scaling = common->scaling;
+  const RotaryNumbers all = numbers_in(*rope, base, model);
+  model.rotary_base = all.base;
+  model.rotary_scaling = all.scaling;
+  if (const auto local = fields.value("rope_local_base_freq"); local && some_layer(model, true)) {
+    model.window_rotary_base = local->number(0, kLargest);
+  }
 }
 
 }  // namespace stepwright

@@ -23,7 +23,8 @@ inline constexpr ModelKey<Architecture> kNormKeys[] = {
     {"norm_epsilon", &Architecture::norm_epsilon, 0, 1}};
 inline constexpr ModelKey<Architecture> kRotaryKeys[] = {
     {"rotary_fraction", &Architecture::rotary_fraction, 0, 1},
-    {"rotary_base", &Architecture::rotary_base, 0}};
+    {"rotary_base", &Architecture::rotary_base, 0},
+    {"window_rotary_base", &Architecture::window_rotary_base, 0}};
 inline constexpr ModelKey<Architecture> kBlockKeys[] = {
     {"head_bias", &Architecture::head_bias},
     {"qk_norm_bias", &Architecture::qk_norm_bias},

@@ -119,7 +119,7 @@ double scan_flops_per_token(const StateMixer& m, Mixer kind) {
   const auto dim = static_cast<double>(m.head_dim);
   const auto chunk = static_cast<double>(m.chunk);
   switch (kind) {
-    case Mixer::kDeltaNet: return 2 * heads * (2 * chunk * (state + dim) + 2 * state * dim);
+    case Mixer::kDeltaNet: return 2 * heads * (chunk * (3 * state + 2 * dim) + 3 * state * dim);
     case Mixer::kMamba2:
       return 2 * heads * (chunk * dim + 2 * state * dim) +
              2 * static_cast<double>(m.groups) * chunk * state;

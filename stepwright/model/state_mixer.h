@@ -25,9 +25,10 @@ std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer k
 
 /// FLOPs of a convolution for one token, and of the scan of a forward. A scan in chunks of c tokens
 /// multiplies, for each head, scores inside the chunk (c state), values by them (c head_dim), and
-/// the state by keys and queries (2 state head_dim); the delta rule solves a triangular system of
-/// the keys beside (c (state + head_dim)). (Mamba-2: arXiv 2405.21060, section 6; gated delta net:
-/// arXiv 2412.06464, section 3.3.)
+/// the state by queries and keys (2 state head_dim). The delta rule multiplies keys by keys, keys
+/// and values by the inverse of that (2 c state + c head_dim), and the state by those keys (state
+/// head_dim) beside. (Mamba-2: arXiv 2405.21060, section 6; gated delta net: arXiv 2412.06464,
+/// section 3.3.)
 double convolution_flops_per_token(const StateMixer& mixer, Mixer kind);
 double scan_flops_per_token(const StateMixer& mixer, Mixer kind);
 

@@ -54,7 +54,7 @@ class RandomArchitecture {
     model.activation = static_cast<Activation>(random_() % 6);
     model.norm = static_cast<Norm>(random_() % 2);
     model.norm_bias = model.norm == Norm::kLayer && maybe(2);
-    model.position = static_cast<Position>(random_() % 4);
+    model.position = static_cast<Position>(random_() % 5);
     if (model.position == Position::kLearned) ++model.positions;
     model.rotary_fraction = maybe(2) ? 1 : static_cast<double>(number(1, 4)) / 4;
     model.qkv_bias = maybe(2);
@@ -75,6 +75,7 @@ class RandomArchitecture {
     model.norm_epsilon = maybe(2) ? 1e-5 : 1e-6;
     model.rotary_base = maybe(2) ? 10000 : static_cast<double>(number(2, 2'000'000));
     if (maybe(3)) model.rotary_scaling = scaling();
+    model.window_rotary_base = maybe(3) ? 5000 : 0;
     model.dropout = maybe(2) ? 0 : static_cast<double>(number(0, 9)) / 10;
   }
 

@@ -92,7 +92,37 @@ constexpr ModelWord kModelWords[] = {
      [](const Architecture& m) {
        return m.rotary_scaling && m.rotary_scaling->kind != RotaryScalingKind::kLlama3;
      }},
-    {"dropout", [](const Architecture& m) { return m.dropout != 0; }}};
+    {"dropout", [](const Architecture& m) { return m.dropout != 0; }},
+    {"sinusoidal_positions",
+     [](const Architecture& m) { return m.position == Position::kSinusoidal; }},
+    {"result_norms", [](const Architecture& m) { return m.norms_results(); }},
+    {"other_norms", [](const Architecture& m) { return !m.norm_weight || m.norm_unit_offset; }},
+    {"wide_qk_norm",
+     [](const Architecture& m) { return m.qk_norm > QkNorm::kHead || m.qk_norm_bias; }},
+    {"attention_gate", [](const Architecture& m) { return m.attention_gate; }},
+    {"sinks", [](const Architecture& m) { return m.sinks; }},
+    {"scales",
+     [](const Architecture& m) {
+       return m.attention_scale != 0 || m.attention_cap != 0 || m.logit_cap != 0 ||
+              m.logit_scale != 1 || m.embedding_scale != 1 || m.residual_scale != 1;
+     }},
+    {"expert_bias",
+     [](const Architecture& m) {
+       return m.experts && (m.experts->bias || m.experts->router_bias);
+     }},
+    {"other_routing",
+     [](const Architecture& m) {
+       return m.experts &&
+              ((m.experts->scoring == Scoring::kSigmoid && !m.experts->correction_bias) ||
+               m.experts->scale != 1);
+     }},
+    {"state_mixers", [](const Architecture& m) { return carries_state(m); }},
+    {"other_layers", [](const Architecture& m) {
+       return std::ranges::any_of(m.pattern, [](const LayerClass& layer) {
+         return layer.mixer == Mixer::kNone || layer.feed_forward == FeedForward::kNone ||
+                layer.chunked || !layer.rotated || layer.ffn != 0;
+       });
+     }}};
 
 template <class Entry, std::size_t kCount>
 std::vector<std::string> words_of(const Entry (&table)[kCount]) {

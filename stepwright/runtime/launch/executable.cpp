@@ -54,8 +54,11 @@ void check_variants(const Architecture& model) {
 
 void check_model(const Architecture& model) {
   refuse(model.latent.has_value(), "model.latent", "latent attention", "train without it");
-  refuse(model.position == Position::kAlibi, "model.position", "alibi",
+  const bool added = model.position == Position::kAlibi || model.position == Position::kSinusoidal;
+  refuse(added, "model.position", name_of(kPositionNames, model.position),
          "executed are rope, learned and none");
+  refuse(model.window_rotary_base != 0, "model.window_rotary_base", "a base of its own",
+         "executed is one base for all layers");
   if (model.rotary_scaling) {
     const RotaryScalingKind kind = model.rotary_scaling->kind;
     const bool known = kind == RotaryScalingKind::kLinear || kind == RotaryScalingKind::kLlama3;
