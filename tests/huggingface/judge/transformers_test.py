@@ -5,6 +5,9 @@ parameters, FLOPs of a forward, names and shapes of weights, held against what t
 the planner refuses a type, `unnamed` why it does not read its weights, `uncounted` why nobody can
 count its products without numbers. `left_out.json` says which
 types are not causal text models and why. A refusal that turns into a wrong reading fails.
+`released/` holds configurations of released models, written down from what is published about them;
+they are not copies of the files that `source` names. `numbers` is the published count of
+parameters, where there is one.
 
 Needs the packages of tools/requirements/runtime.txt; exits with 77 where transformers is missing.
 """
