@@ -103,8 +103,9 @@ class Grid {
   void lay_embedding();
 
   std::int64_t ranks_ = 1;
-  Extent tensor_, context_, data_, pipeline_;    ///< Dense side.
-  Extent expert_tensor_, expert_, expert_data_;  ///< Expert side; the pipeline is the same.
+  Extent tensor_, context_, data_, pipeline_;  ///< Dense side.
+  Extent expert_tensor_, expert_,
+      expert_data_;  ///< Expert side; with experts its pipeline is the same.
   std::array<GroupShape, kGroupKinds> shapes_;
 };
 

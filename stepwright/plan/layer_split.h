@@ -34,4 +34,10 @@ inline std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t ch
   return counts;
 }
 
+/// Whether a listed chunk between the first and the last has no layers.
+inline bool is_hollow(const std::vector<std::int64_t>& layers) {
+  return layers.size() > 2 &&
+         std::find(layers.begin() + 1, layers.end() - 1, 0) != layers.end() - 1;
+}
+
 }  // namespace stepwright

@@ -15,8 +15,8 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kPositive, "every size is at least 1"},
     {Rule::kWorldSize, "tensor x context x data x pipeline are exactly the devices"},
     {Rule::kRankOrder,
-     "the rank order names each axis once and gives the pipeline one stride on the dense and on "
-     "the expert side"},
+     "the rank order names each axis once and, with experts, gives the pipeline one stride on the "
+     "dense and on the expert side"},
     {Rule::kTensorDividesHeads, "tensor divides the heads and the key-value heads"},
     {Rule::kTensorDividesFfn, "tensor divides the width of the dense and of the shared MLPs"},
     {Rule::kSequenceParallelNeedsTensor, "sequence parallelism needs tensor above 1"},
@@ -44,9 +44,8 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kMultiTokenStep, "multi-token prediction is not counted (not covered yet)"},
     {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
     {Rule::kLayerSplit,
-     "a list of layers has one entry per chunk, each at least 1 (of the first and the last chunk "
-     "0), "
-     "that sum to the layers"},
+     "a list of layers has one entry per chunk, that sum to the layers and leave no position "
+     "(of all but interleaved and paired: no chunk) without layers, embedding and head"},
     {Rule::kChunksNeedInterleaving,
      "more than one chunk needs the interleaved schedule, or one that has two"},
     {Rule::kInterleavingNeedsChunks,

@@ -196,22 +196,25 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
                                                          std::span<const Turns> turns,
                                                          const TurnSeconds& seconds) {
   all_ends_.resize(order.steps_.size());
+  free_.assign(turns.size(), 0);
   for (const TurnOrder::Step& step : order.steps_) {
     const auto position = static_cast<std::size_t>(step.position);
     const std::int32_t at = step.turn - order.first_[position];
     const Turn& turn = turns[position][static_cast<std::size_t>(at)];
     const auto number = static_cast<std::size_t>(step.turn);
-    double start = at == 0 ? 0 : all_ends_[number - 1];
+    const double own_s = seconds.of(position, turn);
+    double start = own_s > 0 ? free_[position] : 0;
     for (std::size_t i = 0; i < step.waits.size(); ++i) {
       if (step.waits[i] < 0) continue;
       const double ended = all_ends_[static_cast<std::size_t>(step.waits[i])];
       start = std::max(start, step.hops[i] ? ended + seconds.hop_s : ended);
     }
-    double end = start + seconds.of(position, turn);
-    if (!seconds.messages.empty()) {
+    double end = start + own_s;
+    if (!seconds.messages.empty() && own_s > 0) {
       end = std::max(end, gathered_s(seconds.messages[position], turn));
     }
     all_ends_[number] = end;
+    if (own_s > 0) free_[position] = end;
   }
   ends_.resize(turns.size());
   for (std::size_t position = 0; position < turns.size(); ++position) {
@@ -224,7 +227,7 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
 double makespan_s(const std::vector<std::vector<double>>& ends) {
   double last = 0;
   for (const std::vector<double>& position : ends) {
-    if (!position.empty()) last = std::max(last, position.back());
+    if (!position.empty()) last = std::max(last, std::ranges::max(position));
   }
   return last;
 }

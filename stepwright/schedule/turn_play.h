@@ -76,7 +76,8 @@ class TurnOrder {
 };
 
 /// Plays turns without streams and shared links: what `play` (engine.h) does to a program without
-/// them, in nanoseconds a turn. Keeps its memory between calls.
+/// them, in nanoseconds a turn. A turn that takes no time, of a chunk without layers, hands on what
+/// it waits for and keeps no other waiting. Keeps its memory between calls.
 class TurnPlayer {
  public:
   /// When each turn of each position ends. `order` is that of `turns`.
@@ -90,6 +91,7 @@ class TurnPlayer {
 
  private:
   std::vector<double> all_ends_;
+  std::vector<double> free_;               ///< By position: when what it has begun ends.
   std::vector<std::vector<double>> ends_;  ///< The same by position.
 };
 

@@ -174,5 +174,41 @@ TEST(Megatron, ReadsAndWritesGroupsOfMicroBatches) {
   }
 }
 
+TEST(Megatron, PipelinesOfDenseModelsMayComeBeforeData) {
+  std::string script = kScript;
+  const std::string mark = "    --sequence-parallel\n";
+  script.replace(script.find(mark), mark.size(), mark + "    --use-tp-pp-dp-mapping\n");
+  const PlannedJob planned = read(script);
+  EXPECT_EQ(rank_order_word(planned.plan.rank_order), "tp-cp-ep-pp-dp");
+  const std::string written = export_plan("megatron", planned, "").text;
+  EXPECT_EQ(read(written).plan.rank_order, planned.plan.rank_order);
+}
+
+std::string layout_script(const std::string& layout) {
+  std::string script = kScript;
+  const std::string mark = "    --sequence-parallel\n";
+  return script.replace(script.find(mark), mark.size(),
+                        mark + "    --pipeline-model-parallel-layout \"" + layout + "\"\n");
+}
+
+TEST(Megatron, StagesOfALayoutMayBeEmpty) {
+  const PlannedJob planned = read(layout_script("E|(t*20|)*4||L"));
+  EXPECT_THAT(planned.plan.layers, testing::ElementsAre(0, 20, 20, 20, 20, 0, 0, 0));
+  EXPECT_EQ(planned.plan.schedule.chunks, 2);
+  const std::string written = export_plan("megatron", planned, "").text;
+  EXPECT_THAT(written, testing::HasSubstr("E|t*20|t*20|t*20|t*20|||L"));
+  EXPECT_EQ(read(written).plan.layers, planned.plan.layers);
+  const auto refusal = [](const std::string& layout) -> std::string {
+    try {
+      read(layout_script(layout));
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(refusal("Et*40||t*20|t*20L"), testing::HasSubstr("leave no position"));
+  EXPECT_THAT(refusal("t*20|Et*20|t*20|t*20L"), testing::HasSubstr("is no layout"));
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -130,16 +130,15 @@ std::vector<Break> layer_breaks() {
       {Rule::kStagesWithinLayers, false, [](Job&, Plan& plan) { interleave(plan, 5); },
        "pipeline 2 x chunks 5 are more than the 8 layers; nearest legal: chunks 4"},
       {Rule::kLayerSplit, false, [](Job&, Plan& plan) { plan.layers = {4, 5}; },
-       "layers [4, 5] do not split 8 layers into 2 chunks (pipeline 2 x chunks 1) of 1 or more, "
-       "the first and the last of 0 or more; nearest legal: layers even"},
+       "layers [4, 5] do not split 8 layers into 2 chunks (pipeline 2 x chunks 1) that "
+       "leave no position without any part of the model; nearest legal: layers even"},
       {Rule::kLayerSplit, false,
        [](Job&, Plan& plan) {
-         interleave(plan, 2);
-         plan.layers = {0, 8, 0, 0};
+         plan.parallel = {.pipeline = 4, .data = 4};
+         plan.layers = {4, 0, 4, 0};
        },
-       "layers [0, 8, 0, 0] do not split 8 layers into 4 chunks (pipeline 2 x chunks 2) of 1 or "
-       "more, "
-       "the first and the last of 0 or more; nearest legal: layers even"},
+       "layers [4, 0, 4, 0] do not split 8 layers into 4 chunks (pipeline 4 x chunks 1) that leave "
+       "no position without any part of the model; nearest legal: layers even"},
       {Rule::kChunksNeedInterleaving, false, [](Job&, Plan& plan) { plan.schedule.chunks = 2; },
        "2 chunks need the interleaved schedule, and it is 1f1b; nearest legal: chunks 1, or "
        "schedule interleaved"},

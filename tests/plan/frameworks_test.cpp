@@ -177,9 +177,9 @@ TEST(Frameworks, ReleasesDiffer) {
                       FrameworkLaw({"megatron-core", std::move(version)}).allowed(ability, 0));
   };
   EXPECT_EQ(runs("0.12.3", Ability::kLayers), "equal");
-  EXPECT_EQ(runs("core_v0.13.0", Ability::kLayers), "equal, nearly, any");
-  EXPECT_EQ(runs("", Ability::kLayers), "equal, nearly, any");
-  EXPECT_EQ(runs("nightly", Ability::kLayers), "equal, nearly, any");
+  EXPECT_EQ(runs("core_v0.13.0", Ability::kLayers), "equal, nearly, any, hollow");
+  EXPECT_EQ(runs("", Ability::kLayers), "equal, nearly, any, hollow");
+  EXPECT_EQ(runs("nightly", Ability::kLayers), "equal, nearly, any, hollow");
   EXPECT_EQ(runs("0.9", Ability::kDispatcher), "alltoall, allgather");
 }
 

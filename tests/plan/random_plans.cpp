@@ -1,6 +1,7 @@
 #include "tests/plan/random_plans.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stepwright/model/layer_order.h"
 #include "stepwright/plan/layer_split.h"
@@ -100,6 +101,10 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   if (plan.layers.size() > 1 && dice.chance(2)) {
     --plan.layers.front();
     ++plan.layers.back();
+  }
+  if (plan.layers.size() > 1 && dice.chance(4)) {
+    const std::size_t emptied = dice.pick<std::size_t>({1, 2, 3}) % plan.layers.size();
+    plan.layers[emptied == 0 ? 1 : 0] += std::exchange(plan.layers[emptied], 0);
   }
   if (!plan.layers.empty() && dice.chance(10)) plan.layers.pop_back();
   plan.recompute = recompute(dice, job);

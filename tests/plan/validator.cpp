@@ -113,10 +113,25 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     std::int64_t sum = 0;
     for (const std::int64_t layers : plan.layers) sum += layers;
     const bool fits = std::ssize(plan.layers) == chunks && sum == job.model.layers;
-    if (!fits || plan.layers.front() < 0 || plan.layers.back() < 0) return false;
+    if (!fits || std::ranges::min(plan.layers) < 0) return false;
     // The ends have the embedding and the head.
-    for (std::size_t i = 1; i + 1 < plan.layers.size(); ++i) {
-      if (plan.layers[i] < 1) return false;
+    std::set<std::int64_t> working;
+    for (std::int64_t i = 0; i < chunks; ++i) {
+      const bool end = i == 0 || i + 1 == chunks;
+      if (!end && plan.layers[static_cast<std::size_t>(i)] == 0) continue;
+      for (std::int64_t position = 0; position < pipeline; ++position) {
+        for (std::int64_t own = 0; own < plan.schedule.chunks; ++own) {
+          if (placement_of(plan).model_chunk({position, own}) == i) working.insert(position);
+        }
+      }
+    }
+    if (std::ssize(working) != pipeline) return false;
+    // Elsewhere every chunk has a part of the model.
+    const bool cyclic =
+        plan.schedule.strands == 1 && (plan.schedule.kind == ScheduleKind::kInterleaved ||
+                                       plan.schedule.kind == ScheduleKind::kPaired);
+    for (std::int64_t i = 1; i + 1 < chunks && !cyclic; ++i) {
+      if (plan.layers[static_cast<std::size_t>(i)] == 0) return false;
     }
   }
   const std::int64_t own = plan.schedule.chunks;
@@ -185,8 +200,8 @@ bool ranks_can_be_laid_out(const Job& job, const Plan& plan) {
   const auto routed =
       lay_out(plan.rank_order, {expert_tensor, 1, expert, expert_data, pipeline}, ranks);
   if (routed.empty()) return false;
-  if (as_sets(groups_over(dense, {Axis::kPipeline})) !=
-      as_sets(groups_over(routed, {Axis::kPipeline}))) {
+  if (job.model.experts && as_sets(groups_over(dense, {Axis::kPipeline})) !=
+                               as_sets(groups_over(routed, {Axis::kPipeline}))) {
     return false;
   }
   const bool inner = plan.sharding.parameters == Spread::kInner ||

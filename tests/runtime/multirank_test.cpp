@@ -96,6 +96,12 @@ const RankCase kPipeline[] = {
     {"EmbeddingAndHeadAlone", 4, kTied,
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 3}\n"
      "layers: [0, 1, 1, 1, 1, 0]\nsharding: NGG\n"},
+    {"ChunksWithoutLayers", 2, kTied,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 3}\n"
+     "layers: [1, 1, 0, 0, 1, 1]\n"},
+    {"ChunksWithoutLayersPaired", 4, kLlama,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: {kind: paired, chunks: 3}\n"
+     "layers: [2, 1, 0, 0, 1, 0]\nsharding: GGG\n"},
     {"EmbeddingAndHeadAloneFolded", 2, kLlama,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-v\nlayers: [0, 2, 2, 0]\n"},
     {"EmbeddingAndHeadAloneInTwoStrands", 2, kLlama,

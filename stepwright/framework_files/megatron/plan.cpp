@@ -161,10 +161,10 @@ void add_training(Tree& fields, const PlannedJob& planned) {
 }
 
 /// The order in which data ranks are farthest apart, where experts lie as a plan's grid has them.
-void read_rank_order(Node setting, Draft& draft) {
+void read_rank_order(Node setting, bool routed, Draft& draft) {
   const Parallel& degrees = draft.plan.parallel;
   const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;
-  if (degrees.pipeline == 1 || same) {
+  if (degrees.pipeline == 1 || same || !routed) {
     draft.plan.rank_order = rank_order_of("tp-cp-ep-pp-dp").value();
   } else {
     draft.leave_out(setting, "that data ranks are farther apart than the stages of a pipeline");
@@ -192,7 +192,7 @@ void read_degrees(const Fields& fields, Draft& draft) {
     }
   }
   if (fields.flag("use_tp_pp_dp_mapping", false))
-    read_rank_order(*fields.find("use_tp_pp_dp_mapping"), draft);
+    read_rank_order(*fields.find("use_tp_pp_dp_mapping"), fields.has("num_moe_experts"), draft);
 }
 
 void read_schedule(const Fields& fields, Draft& draft) {

@@ -9,6 +9,7 @@
 
 #include "stepwright/model/layer_order.h"
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/groups.h"
 
 namespace stepwright {
@@ -216,10 +217,7 @@ WordSet taken_schedule(const Job& job, const Plan& plan) {
 
 WordSet taken_layers(const Job& job, const Plan& plan) {
   if (!plan.layers.empty()) {
-    const std::span inner = std::span(plan.layers).subspan(1);
-    const bool hollow =
-        std::ranges::count(inner.first(inner.empty() ? 0 : inner.size() - 1), 0) > 0;
-    return WordSet().set(kAny).set(kHollow, hollow);
+    return WordSet().set(kAny).set(kHollow, is_hollow(plan.layers));
   }
   const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
   if (chunks == 1) return {};

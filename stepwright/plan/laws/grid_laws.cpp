@@ -87,8 +87,9 @@ bool repeats_axis(const RankOrder& order) {
   return seen != (1U << kAxes) - 1;
 }
 
-bool wrong_rank_order(const Job& /*job*/, const Plan& plan) {
+bool wrong_rank_order(const Job& job, const Plan& plan) {
   if (repeats_axis(plan.rank_order)) return true;
+  if (!job.model.experts) return false;
   // The strides of the pipeline; sizes that do not divide are the business of later rules.
   const Parallel& degrees = plan.parallel;
   if (degrees.pipeline == 1 || degrees.expert_data() == 0) return false;

@@ -5,6 +5,7 @@
 
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/placement.h"
 
@@ -50,28 +51,45 @@ void repair_stages(Repairs& repairs) {
   repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
 }
 
-/// The embedding and the head may be alone.
+/// Whether a position of the pipeline would hold no part of the model.
+bool idle_position(const Plan& plan) {
+  const Placement placement = placement_of(plan);
+  for (std::int64_t position = 0; position < placement.positions(); ++position) {
+    bool holds = placement.holds_embedding(position) || placement.holds_head(position);
+    for (std::int64_t i = 0; i < placement.chunks(); ++i) {
+      holds =
+          holds || plan.layers[static_cast<std::size_t>(placement.model_chunk({position, i}))] > 0;
+    }
+    if (!holds) return true;
+  }
+  return false;
+}
+
+/// Whether chunks between the first and the last may be without layers and hand on what they get,
+/// as those of interleaved schedules do (Megatron-Core's
+/// megatron/core/transformer/pipeline_parallel_layer_layout.py, "(empty stage)").
+bool may_be_hollow(const Plan& plan) {
+  return traits(plan).placement == PlacementKind::kCyclic && !traits(plan).found &&
+         plan.schedule.strands == 1;
+}
+
 bool wrong_split(const Job& job, const Plan& plan) {
   if (plan.layers.empty()) return false;
-  const std::int64_t chunks = placement_of(plan).model_chunks();
-  if (std::ssize(plan.layers) != chunks) return true;
+  if (std::ssize(plan.layers) != placement_of(plan).model_chunks()) return true;
   std::int64_t rest = job.model.layers;
-  for (std::int64_t i = 0; i < chunks; ++i) {
-    const std::int64_t layers = plan.layers[static_cast<std::size_t>(i)];
-    const bool end = i == 0 || i + 1 == chunks;
-    if (layers < (end ? 0 : 1) || layers > rest) return true;
+  for (const std::int64_t layers : plan.layers) {
+    if (layers < 0 || layers > rest) return true;
     rest -= layers;
   }
-  return rest != 0;
+  return rest != 0 || (may_be_hollow(plan) ? idle_position(plan) : is_hollow(plan.layers));
 }
 
 std::string split_values(const Job& job, const Plan& plan) {
   return fmt::format(
-      "layers [{}] do not split {} layers into {} chunks (pipeline {} x chunks {}) of 1 or more, "
-      "the "
-      "first and the last of 0 or more",
+      "layers [{}] do not split {} layers into {} chunks (pipeline {} x chunks {}) that leave no "
+      "{} without any part of the model",
       fmt::join(plan.layers, ", "), job.model.layers, placement_of(plan).model_chunks(),
-      plan.parallel.pipeline, plan.schedule.chunks);
+      plan.parallel.pipeline, plan.schedule.chunks, may_be_hollow(plan) ? "position" : "chunk");
 }
 
 void repair_split(Repairs& repairs) {

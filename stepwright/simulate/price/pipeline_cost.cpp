@@ -223,7 +223,10 @@ PeakBytes PipelinePricer::played_bytes(const std::vector<Moment>& fullest, Stage
 
 PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
   const std::int64_t position = stage.position;
-  if (has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
+  // Beside a chunk without layers the fullest moment need not be that of the last chunk.
+  const bool full = std::ranges::all_of(
+      chunks_, [](const Chunk& chunk) { return chunk.forward.retained_bytes > 0; });
+  if (full && has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
   const PlayedSchedule& known = played_.schedule(plan, micro_batches(job_, plan));
   return played_bytes(known.fullest[static_cast<std::size_t>(position)], stage);
 }

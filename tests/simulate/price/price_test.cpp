@@ -174,6 +174,35 @@ TEST(Price, EnclosesAndApproachesTheSimulation) {
   EXPECT_LE(median(slack), 0.07);
 }
 
+/// Gives the layers of a chunk to its neighbour.
+void empty_chunk(Plan& plan, const Job& job, std::size_t which) {
+  const std::int64_t chunks = placement_of(plan).model_chunks();
+  if (plan.layers.empty()) plan.layers = even_split(job.model.layers, chunks);
+  which %= plan.layers.size();
+  plan.layers[which == 0 ? 1 : which - 1] += std::exchange(plan.layers[which], 0);
+}
+
+TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
+  Dice dice(7);
+  for (int drawn = 0; drawn < 200;) {
+    const Job job = dice.job();
+    Plan plan = dice.plan(job);
+    if (placement_of(plan).model_chunks() < 3) continue;
+    empty_chunk(plan, job, dice.pick<std::size_t>({0, 1, 2, 3, 7}));
+    if (!is_hollow(plan.layers) || broken_rule(job, plan)) continue;
+    ++drawn;
+    const CostModel cost(job);
+    const StepProgram program = build_program(job, plan);
+    const double time =
+        simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan).step_time_s;
+    Pricer pricer(job, cost);
+    const Price price = pricer.price(plan);
+    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
+    EXPECT_LE(price.memory_bytes, memory_report(job, program).peak_bytes + 1) << plan_text(plan);
+  }
+}
+
 /// What the search drops for its memory does not fit; what it keeps is accounted exactly before it
 /// is shown.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
