@@ -19,4 +19,10 @@ bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
   return true;
 }
 
+std::string model_folder(const Job& job) {
+  const std::optional<Architecture> known = built_in_model(job.model_name);
+  const bool same = known && *known == job.model;
+  return same ? fmt::format("./models/{}", job.model_name) : "./model";
+}
+
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "stepwright/framework_files/draft.h"
@@ -9,5 +10,9 @@ namespace stepwright {
 /// Takes the built-in model that an id of Hugging Face, or the folder of one, names, unless the
 /// person gave one; says so in a note. Whether there is a model then.
 bool take_named_model(std::string_view id, const Given& given, Draft& draft);
+
+/// The folder of a model's config.json and weights, as files that name one say it: under the name
+/// of the built-in model, which then names it when the file is read, or `./model`.
+std::string model_folder(const Job& job);
 
 }  // namespace stepwright

@@ -17,6 +17,9 @@ struct LaunchTarget {
   std::string_view checked;       ///< What the files were checked against.
   std::string_view assumes;       ///< What every file assumes.
   bool sets_environment = false;  ///< Its file is a script that sets variables.
+  /// Its program runs some of what the framework below it runs; its writer refuses the rest by
+  /// name.
+  bool in_part = false;
   /// Writes a plan that the framework runs; nothing for a target that is only read.
   std::string (*write)(const PlannedJob& planned, const std::vector<std::string>& header) = nullptr;
   /// Reads files; nothing for a target that is only written.

@@ -109,14 +109,24 @@ std::string damaged(Dice& dice, std::string text) {
   return text;
 }
 
+/// A file with the most that a target says of how states lie.
+LaunchFile file_of(std::string_view target, PlannedJob planned) {
+  planned.plan.sharding = sharding_of("GGG").value();
+  try {
+    return export_plan(target, planned, "", true);
+  } catch (const Error&) {
+    planned.plan.sharding = sharding_of("NNG").value();
+    return export_plan(target, planned, "", true);
+  }
+}
+
 TEST_P(RoundTrip, DamagedFilesAreReadOrRefused) {
   Dice dice(7);
   PlannedJob planned;
   planned.job = small_job();
   planned.plan.parallel.data = 16;
-  planned.plan.sharding = sharding_of("GGG").value();
   planned.plan.accumulate = DType::kBf16;
-  const std::string text = export_plan(GetParam(), planned, "", true).text;
+  const std::string text = file_of(GetParam(), planned).text;
   int refused = 0;
   for (int i = 0; i < 500; ++i) {
     const std::string bad = damaged(dice, text);
@@ -139,7 +149,11 @@ std::vector<std::string_view> both_ways() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RoundTrip, testing::ValuesIn(both_ways()),
-                         [](const auto& tested) { return std::string(tested.param); });
+                         [](const auto& tested) {
+                           std::string name(tested.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace stepwright

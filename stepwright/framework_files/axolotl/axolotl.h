@@ -1,10 +1,16 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "stepwright/framework_files/draft.h"
 
 namespace stepwright {
+
+/// Writes a configuration of axolotl that trains a few steps on a small public data set. Fails with
+/// `kUnsupported` on states and kinds of attention that it has no keys for.
+std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads a configuration of axolotl, and those of DeepSpeed and Accelerate and the config.json
 /// beside it.

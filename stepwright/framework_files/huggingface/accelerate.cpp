@@ -25,17 +25,6 @@ constexpr Named<DType> kAcceleratePrecisions[] = {
 bool is_plain_ddp(const Plan& plan) { return sharding_word(plan.sharding) == "NNN"; }
 bool is_zero_one(const Plan& plan) { return sharding_word(plan.sharding) == "NNG"; }
 
-Tree fsdp_section(const Plan& plan) {
-  Tree section = Tree::mapping();
-  section.set("fsdp_version", 2);
-  section.set("fsdp_reshard_after_forward", plan.sharding.parameters != Spread::kNone);
-  section.set("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
-  section.set("fsdp_activation_checkpointing", plan.recompute.kind == RecomputeKind::kFull);
-  section.set("fsdp_offload_params", false);
-  section.set("fsdp_state_dict_type", "SHARDED_STATE_DICT");
-  return section;
-}
-
 Tree parallelism_section(const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   const bool inner = plan.sharding.uses(Spread::kInner);
@@ -88,7 +77,7 @@ std::string write_accelerate(const PlannedJob& planned, const std::vector<std::s
   if (is_zero_one(plan)) {
     file.set("deepspeed_config", deepspeed_section(planned));
   } else if (!is_plain_ddp(plan)) {
-    file.set("fsdp_config", fsdp_section(plan));
+    file.set("fsdp_config", fsdp_section(plan, plan.recompute.kind == RecomputeKind::kFull));
     file.set("parallelism_config", parallelism_section(plan));
   }
   return comment_lines(header) + code_notes(planned) + Document::from(file, "accelerate").to_yaml();

@@ -52,6 +52,17 @@ FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual) {
   return choice;
 }
 
+Tree fsdp_section(const Plan& plan, bool checkpointing) {
+  Tree section = Tree::mapping();
+  section.set("fsdp_version", 2);
+  section.set("fsdp_reshard_after_forward", plan.sharding.parameters != Spread::kNone);
+  section.set("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
+  section.set("fsdp_activation_checkpointing", checkpointing);
+  section.set("fsdp_offload_params", false);
+  section.set("fsdp_state_dict_type", "SHARDED_STATE_DICT");
+  return section;
+}
+
 void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) {
   Plan& plan = draft.plan;
   std::string states = choice.states;

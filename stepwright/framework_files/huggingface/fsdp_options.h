@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
@@ -24,6 +25,9 @@ FsdpChoice fsdp_choice(std::string word, Node place);
 /// nothing.
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
 FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual = {.states = "GGG"});
+
+/// The section that asks FSDP2 for a plan's states; `checkpointing`: FSDP itself recomputes.
+Tree fsdp_section(const Plan& plan, bool checkpointing);
 
 /// Shares the states over the ranks that are left to data and context parallelism, in `copies`
 /// groups. Ranks must be settled.

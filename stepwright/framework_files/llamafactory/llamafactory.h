@@ -1,10 +1,16 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "stepwright/framework_files/draft.h"
 
 namespace stepwright {
+
+/// Writes a configuration of LLaMA-Factory that trains a few steps on a data set of its own. Fails
+/// with `kUnsupported` on degrees and states that it has no keys for.
+std::string write_llamafactory(const PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads a configuration of LLaMA-Factory, and those of DeepSpeed and Accelerate and the
 /// config.json beside it.

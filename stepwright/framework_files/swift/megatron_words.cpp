@@ -41,14 +41,25 @@ bool is_own(std::string_view name) {
   });
 }
 
+/// Arguments that Megatron-LM calls otherwise than the fields that ms-swift takes.
+constexpr std::pair<std::string_view, std::string_view> kRenamedBySwift[] = {
+    {"max_length", "seq_length"},
+    {"overlap_p2p_comm", "overlap_p2p_communication"},
+    {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"}};
+
 /// The words of an argument in Megatron-LM's spelling; none for one that is off.
 void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
-  if (name == "max_length") name = "seq_length";
-  std::ranges::replace(name, '_', '-');
+  for (const auto& [own, theirs] : kRenamedBySwift) {
+    if (name == own) name = theirs;
+  }
   const bool scalar = value.kind == Tree::Kind::kScalar;
-  if (scalar && (value.text == "false" || value.text == "none" || value.text == "None")) return;
-  words.push_back({.text = "--" + name, .line = value.line});
-  if (scalar && value.text == "true") return;
+  const bool off =
+      scalar && (value.text == "false" || value.text == "none" || value.text == "None");
+  const bool has_no = name == "overlap_p2p_communication";
+  if (off && !has_no) return;
+  std::ranges::replace(name, '_', '-');
+  words.push_back({.text = (off ? "--no-" : "--") + name, .line = value.line});
+  if (off || (scalar && value.text == "true")) return;
   if (scalar) words.push_back({.text = value.text, .line = value.line});
   for (const Tree& item : value.items) words.push_back({.text = item.text, .line = item.line});
 }

@@ -106,6 +106,7 @@ void note_tuner(const Fields& fields, std::string_view usual, const std::string&
 
 void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
                         Draft& draft) {
+  if (draft.framework.name == "megatron-core") draft.framework = {.name = "accelerate"};
   take_trainer_defaults(draft);
   draft.plan.micro_batch = 1;
   Trainer trainer;

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/axolotl/axolotl.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/named_model.h"
+
+namespace stepwright {
+namespace {
+
+/// axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py: validate_ring_attn_func.
+void refuse_unsaid_axolotl(const Plan& plan) {
+  if (sharding_word(plan.sharding) == "NNG") {
+    fail_unsupported(
+        "sharding is NNG: ZeRO-1 is the JSON of --to deepspeed, under its key deepspeed");
+  }
+  if (plan.parallel.context > 1 && plan.context_kind == ContextKind::kAllGather) {
+    fail_unsupported(
+        "context_kind is all-gather: it takes varlen_llama3 for packed documents alone; ring is "
+        "its batch_ring");
+  }
+}
+
+/// src/axolotl/utils/config/__init__.py: resolve_dtype.
+void add_axolotl_precision(Tree& file, DType precision) {
+  if (precision == DType::kFp32) {
+    file.set("float32", true);
+    return;
+  }
+  file.set("bf16", precision != DType::kFp16);
+  if (precision == DType::kFp16) file.set("fp16", true);
+  if (precision == DType::kFp8) file.set("fp8", true);
+}
+
+/// src/axolotl/utils/distributed.py: _get_parallel_config_kwargs;
+/// src/axolotl/utils/schemas/fsdp.py.
+void add_axolotl_mesh(Tree& file, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  if (sharding_word(plan.sharding) == "NNN") return;
+  const bool inner = plan.sharding.uses(Spread::kInner);
+  const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
+  file.set("tensor_parallel_size", degrees.tensor);
+  file.set("context_parallel_size", degrees.context);
+  if (degrees.context > 1) file.set("ring_attn_func", "batch_ring");
+  file.set("dp_replicate_size", copies);
+  file.set("dp_shard_size", degrees.data / copies);
+  file.set("fsdp_version", 2);
+  Tree section = Tree::mapping();
+  section.set("reshard_after_forward", plan.sharding.parameters != Spread::kNone);
+  section.set("auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
+  section.set("offload_params", false);
+  section.set("state_dict_type", "SHARDED_STATE_DICT");
+  file.set("fsdp_config", section);
+}
+
+/// Ring attention needs flash attention: src/axolotl/utils/schemas/validation.py:
+/// check_context_parallel_size.
+void add_axolotl_attention(Tree& file, const Job& job, const Plan& plan) {
+  if (plan.parallel.context > 1) {
+    file.set("flash_attention", true);
+    return;
+  }
+  const bool unfused = job.kernels.attention == AttentionKernel::kUnfused;
+  const bool third = job.kernels.attention == AttentionKernel::kFlash3;
+  file.set("attn_implementation", unfused ? "eager" : third ? "flash_attention_3" : "sdpa");
+}
+
+/// Data and a rate with which it starts; examples/llama-3/fft-8b.yaml.
+void add_axolotl_start(Tree& file) {
+  constexpr int kSteps = 100;
+  Tree data = Tree::flow_mapping();
+  data.set("path", "mhenrichsen/alpaca_2k_test").set("type", "alpaca");
+  file.set("datasets", Tree::sequence().add(data));
+  file.set("output_dir", "./stepwright-output");
+  file.set("sample_packing", false).set("pad_to_sequence_len", true);
+  file.set("max_steps", kSteps).set("learning_rate", Tree::scalar("3.0e-4", false));
+  file.set("lr_scheduler", "cosine").set("logging_steps", 1);
+}
+
+}  // namespace
+
+std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header) {
+  const Job& job = planned.job;
+  const Plan& plan = planned.plan;
+  refuse_unsaid_axolotl(plan);
+  Tree file = Tree::mapping();
+  file.set("base_model", model_folder(job));
+  add_axolotl_start(file);
+  file.set("sequence_len", job.length);
+  file.set("micro_batch_size", plan.micro_batch);
+  file.set("gradient_accumulation_steps", micro_batches(job, plan));
+  add_axolotl_precision(file, job.precision);
+  file.set("optimizer", job.optimizer == Optimizer::kSgd ? "sgd" : "adamw_torch");
+  add_axolotl_attention(file, job, plan);
+  if (job.kernels.fused_cross_entropy) file.set("liger_fused_linear_cross_entropy", true);
+  file.set("gradient_checkpointing", plan.recompute.kind == RecomputeKind::kFull);
+  add_axolotl_mesh(file, plan);
+  return comment_lines(header) + Document::from(file, "axolotl").to_yaml();
+}
+
+}  // namespace stepwright

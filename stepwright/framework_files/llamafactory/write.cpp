@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/llamafactory/llamafactory.h"
+#include "stepwright/framework_files/named_model.h"
+
+namespace stepwright {
+namespace {
+
+/// hiyouga/LLaMA-Factory src/llamafactory/hparams: no degree but that of data, and FSDP or plain
+/// data parallelism beside the JSON of DeepSpeed.
+void refuse_unsaid_llamafactory(const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  if (degrees.tensor > 1) {
+    fail_unsupported(
+        fmt::format("parallel.tensor is {}: it has no tensor parallelism", degrees.tensor));
+  }
+  if (degrees.context > 1) {
+    fail_unsupported(fmt::format(
+        "parallel.context is {}: it has no context parallelism (its forks have)", degrees.context));
+  }
+  const std::string states = sharding_word(plan.sharding);
+  if (states != "NNN" && states != "NGG" && states != "GGG") {
+    fail_unsupported(fmt::format(
+        "sharding is {}: it has keys for NNN, NGG and GGG; ZeRO-1 is the JSON of --to deepspeed, "
+        "under its key deepspeed",
+        states));
+  }
+}
+
+/// src/llamafactory/hparams/model_args.py: fp8; transformers' bf16 and fp16.
+void add_llamafactory_precision(Tree& file, DType precision) {
+  if (precision == DType::kFp16) {
+    file.set("fp16", true);
+  } else {
+    file.set("bf16", true);
+  }
+  if (precision == DType::kFp8) file.set("fp8", true);
+}
+
+/// src/llamafactory/extras/constants.py: AttentionFunction.
+std::string_view llamafactory_attention(AttentionKernel kernel) {
+  if (kernel == AttentionKernel::kUnfused) return "disabled";
+  return kernel == AttentionKernel::kFlash3 ? "fa3" : "sdpa";
+}
+
+/// Data and a rate with which it starts; data/dataset_info.json has c4_demo.
+void add_llamafactory_start(Tree& file) {
+  constexpr int kSteps = 100;
+  file.set("stage", "pt").set("do_train", true).set("finetuning_type", "full");
+  file.set("dataset", "c4_demo").set("packing", true);
+  file.set("output_dir", "./stepwright-output").set("report_to", "none");
+  file.set("max_steps", kSteps).set("learning_rate", Tree::scalar("3.0e-4", false));
+  file.set("lr_scheduler_type", "cosine").set("logging_steps", 1);
+}
+
+}  // namespace
+
+std::string write_llamafactory(const PlannedJob& planned, const std::vector<std::string>& header) {
+  const Job& job = planned.job;
+  const Plan& plan = planned.plan;
+  refuse_unsaid_llamafactory(plan);
+  Tree file = Tree::mapping();
+  file.set("model_name_or_path", model_folder(job));
+  add_llamafactory_start(file);
+  file.set("cutoff_len", job.length);
+  file.set("per_device_train_batch_size", plan.micro_batch);
+  file.set("gradient_accumulation_steps", micro_batches(job, plan));
+  add_llamafactory_precision(file, job.precision);
+  file.set("optim", job.optimizer == Optimizer::kSgd ? "sgd" : "adamw_torch");
+  file.set("flash_attn", llamafactory_attention(job.kernels.attention));
+  if (job.kernels.fused_cross_entropy) file.set("enable_liger_kernel", true);
+  file.set("disable_gradient_checkpointing", plan.recompute.kind != RecomputeKind::kFull);
+  if (sharding_word(plan.sharding) != "NNN") {
+    file.set("fsdp", "full_shard auto_wrap");
+    file.set("fsdp_config", fsdp_section(plan, false));
+  }
+  return comment_lines(header) +
+         "# starts with: FORCE_TORCHRUN=1 NNODES=... NODE_RANK=... MASTER_ADDR=... "
+         "llamafactory-cli "
+         "train THIS_FILE\n" +
+         Document::from(file, "llama-factory").to_yaml();
+}
+
+}  // namespace stepwright

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/rl/nemo_rl.h"
+
+namespace stepwright {
+namespace {
+
+/// All that examples/run_sft.py asks for beside the plan: NVIDIA-NeMo/RL examples/configs/sft.yaml.
+constexpr const char* kNemoRlStart = R"(
+sft: {max_num_epochs: 1, max_num_steps: 100, val_period: 0, val_batches: 1, val_global_batch_size: 1,
+  val_micro_batch_size: 1, val_at_start: false, val_at_end: false, seed: 42}
+checkpointing: {enabled: false, checkpoint_dir: results/sft, metric_name: "val:val_loss",
+  higher_is_better: false, keep_top_k: 1, save_period: 100, checkpoint_must_save_by: null}
+policy:
+  max_grad_norm: 1.0
+  offload_optimizer_for_logprob: false
+  dtensor_cfg: {enabled: false}
+  dynamic_batching: {enabled: false}
+  sequence_packing: {enabled: false}
+  optimizer: null
+  megatron_cfg:
+    enabled: true
+    env_vars: {}
+    empty_unused_memory_level: 1
+    activation_checkpointing: false
+    converter_type: LlamaForCausalLM
+    tensor_model_parallel_size: 1
+    pipeline_model_parallel_size: 1
+    context_parallel_size: 1
+    expert_tensor_parallel_size: 1
+    expert_model_parallel_size: 1
+    num_layers_in_first_pipeline_stage: null
+    num_layers_in_last_pipeline_stage: null
+    sequence_parallel: false
+    freeze_moe_router: false
+    moe_router_dtype: null
+    moe_router_load_balancing_type: none
+    moe_router_bias_update_rate: 0.0
+    moe_permute_fusion: false
+    moe_per_layer_logging: false
+    moe_enable_deepep: false
+    moe_token_dispatcher_type: alltoall
+    moe_shared_expert_overlap: false
+    apply_rope_fusion: true
+    bias_activation_fusion: true
+    defer_fp32_logits: false
+    peft: {enabled: false}
+    optimizer: {optimizer: adam, lr: 5.0e-6, min_lr: 5.0e-7, weight_decay: 0.1, params_dtype: float32,
+      adam_beta1: 0.9, adam_beta2: 0.98, adam_eps: 1.0e-8, sgd_momentum: 0.9, clip_grad: 1.0,
+      use_distributed_optimizer: false, use_precision_aware_optimizer: false,
+      optimizer_cpu_offload: false, optimizer_offload_fraction: 0.0}
+    scheduler: {start_weight_decay: 0.1, end_weight_decay: 0.1, weight_decay_incr_style: constant,
+      lr_decay_style: constant, lr_decay_iters: 1000, lr_warmup_iters: 10, lr_warmup_init: 5.0e-7}
+    distributed_data_parallel_config: {grad_reduce_in_fp32: false, overlap_grad_reduce: false,
+      overlap_param_gather: false, data_parallel_sharding_strategy: no_shard,
+      use_custom_fsdp: false}
+    fp8_cfg: {enabled: false, fp8: hybrid, fp8_recipe: delayed, fp8_param: false}
+data:
+  add_bos: true
+  add_eos: true
+  add_generation_prompt: false
+  shuffle: true
+  num_workers: 1
+  train: {dataset_name: squad, split: train}
+  validation: {dataset_name: squad, split: validation}
+  default: {prompt_file: null, system_prompt_file: null, processor: sft_processor}
+logger: {log_dir: logs, wandb_enabled: false, tensorboard_enabled: false, mlflow_enabled: false,
+  swanlab_enabled: false, monitor_gpus: false,
+  gpu_monitoring: {collection_interval: 10, flush_interval: 10}}
+)";
+
+/// Where a field of Megatron stands: under `policy` or, below `policy.megatron_cfg`, in a section
+/// or, where that is empty, at its top. nemo_rl/models/megatron/setup.py.
+struct NemoRlField {
+  std::string_view field;
+  std::string_view section;
+};
+constexpr NemoRlField kNemoRlFields[] = {
+    {"tensor_model_parallel_size", ""},
+    {"pipeline_model_parallel_size", ""},
+    {"context_parallel_size", ""},
+    {"expert_model_parallel_size", ""},
+    {"expert_tensor_parallel_size", ""},
+    {"sequence_parallel", ""},
+    {"moe_token_dispatcher_type", ""},
+    {"attention_backend", ""},
+    {"optimizer", "optimizer"},
+    {"sgd_momentum", "optimizer"},
+    {"use_distributed_optimizer", "optimizer"},
+    {"use_precision_aware_optimizer", "optimizer"},
+    {"exp_avg_dtype", "optimizer"},
+    {"exp_avg_sq_dtype", "optimizer"},
+    {"overlap_grad_reduce", "distributed_data_parallel_config"},
+    {"overlap_param_gather", "distributed_data_parallel_config"},
+    {"grad_reduce_in_fp32", "distributed_data_parallel_config"},
+    {"fp8", "fp8_cfg"},
+    {"fp8_recipe", "fp8_cfg"}};
+
+/// Said by the model's folder or by keys of the policy, or a bucket, which nothing asks for.
+constexpr std::array<std::string_view, 11> kNemoRlElsewhere = {"vocab_size",
+                                                               "make_vocab_size_divisible_by",
+                                                               "group_query_attention",
+                                                               "max_position_embeddings",
+                                                               "precision",
+                                                               "bucket_size",
+                                                               "seq_length",
+                                                               "micro_batch_size",
+                                                               "global_batch_size",
+                                                               "recompute_method",
+                                                               "recompute_num_layers"};
+
+/// Sets a field where it stands; fails naming one that nothing there sets.
+void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) {
+  if (field == "recompute_granularity" && value.text == "full") {
+    config.set("activation_checkpointing", true);
+    return;
+  }
+  const auto* place = std::ranges::find(kNemoRlFields, field, &NemoRlField::field);
+  if (place == std::end(kNemoRlFields)) {
+    fail_unsupported(
+        fmt::format("Megatron-LM's {} is {}: NeMo-RL has no key for it", field, value.text));
+  }
+  Tree& section = place->section.empty() ? config : *config.find(place->section);
+  section.set(field, value);
+}
+
+void add_megatron_config(Tree& config, const PlannedJob& planned) {
+  if (planned.plan.parallel.context > 1) {
+    fail_unsupported(
+        fmt::format("parallel.context is {}: NeMo-RL asks for packed sequences with it",
+                    planned.plan.parallel.context));
+  }
+  const Tree fields = megatron_fields(planned, "");
+  Tree sizes = Tree::mapping();
+  add_model_fields(sizes, planned.job.model);
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const std::string& field = fields.items[i].text;
+    if (sizes.find(field) != nullptr || std::ranges::count(kNemoRlElsewhere, field) > 0) continue;
+    set_nemo_rl_field(config, field, fields.items[i + 1]);
+  }
+  config.find("fp8_cfg")->set("enabled", fields.find("fp8") != nullptr);
+}
+
+std::string_view nemo_rl_type(DType precision) {
+  if (precision == DType::kFp32) return "float32";
+  return precision == DType::kFp16 ? "float16" : "bfloat16";
+}
+
+}  // namespace
+
+std::string write_nemo_rl(const PlannedJob& planned, const std::vector<std::string>& header) {
+  const Job& job = planned.job;
+  const Document start = Document::parse(kNemoRlStart, "nemo-rl");
+  Tree file = start.root().placed_tree();
+  Tree& policy = *file.find("policy");
+  const std::string folder = model_folder(job);
+  const std::string_view type = nemo_rl_type(job.precision);
+  policy.set("model_name", folder).set("tokenizer", Tree::mapping().set("name", folder));
+  policy.set("train_global_batch_size", job.sequences);
+  policy.set("train_micro_batch_size", planned.plan.micro_batch);
+  policy.set("max_total_sequence_length", job.length);
+  policy.set("make_sequence_length_divisible_by", planned.plan.parallel.tensor);
+  policy.set("precision", type);
+  Tree& config = *policy.find("megatron_cfg");
+  config.set("pipeline_dtype", type);
+  config.find("optimizer")->set("bf16", type == "bfloat16").set("fp16", type == "float16");
+  add_megatron_config(config, planned);
+  file.find("data")->set("max_input_seq_length", job.length);
+  Tree cluster = Tree::mapping();
+  cluster.set("gpus_per_node", job.cluster.devices_per_node).set("num_nodes", job.cluster.nodes);
+  file.set("cluster", cluster);
+  return comment_lines(header) + "# starts with: uv run examples/run_sft.py --config THIS_FILE\n" +
+         Document::from(file, "nemo-rl").to_yaml();
+}
+
+}  // namespace stepwright

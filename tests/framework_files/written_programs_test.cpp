@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "tests/plan/random_plans.h"
+
+// Files of programs that stand on a framework and run a part of what it runs.
+
+namespace stepwright {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+PlannedJob planned_on(Parallel degrees, std::string_view states) {
+  PlannedJob planned;
+  planned.job = small_job();
+  planned.plan.parallel = degrees;
+  planned.plan.sharding = *sharding_of(states);
+  return planned;
+}
+
+/// Why a plan is refused, the nearest that the framework runs taken; its text where it is not.
+std::string answer_of(std::string_view word, const PlannedJob& planned) {
+  try {
+    return export_plan(word, planned, "", true).text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    return error.what();
+  }
+}
+
+TEST(WrittenPrograms, LlamaFactorySaysDataParallelism) {
+  EXPECT_THAT(answer_of("llama-factory", planned_on({.data = 16}, "GGG")),
+              AllOf(HasSubstr("fsdp: full_shard auto_wrap"), HasSubstr("dataset: c4_demo"),
+                    HasSubstr("fsdp_reshard_after_forward: true")));
+  EXPECT_THAT(answer_of("llama-factory", planned_on({.tensor = 2, .data = 8}, "GGG")),
+              HasSubstr("parallel.tensor is 2: it has no tensor parallelism"));
+  EXPECT_THAT(answer_of("llama-factory", planned_on({.data = 16}, "NNG")),
+              HasSubstr("sharding is NNG: it has keys for"));
+}
+
+TEST(WrittenPrograms, AxolotlSaysItsMesh) {
+  EXPECT_THAT(answer_of("axolotl", planned_on({.tensor = 2, .data = 8}, "GGG")),
+              AllOf(HasSubstr("tensor_parallel_size: 2"), HasSubstr("dp_shard_size: 8"),
+                    HasSubstr("fsdp_version: 2")));
+  EXPECT_THAT(answer_of("axolotl", planned_on({.data = 16}, "NNG")), HasSubstr("sharding is NNG"));
+}
+
+TEST(WrittenPrograms, SwiftStartsMegatron) {
+  EXPECT_THAT(answer_of("ms-swift", planned_on({.tensor = 2, .pipeline = 2, .data = 4}, "NNG")),
+              AllOf(HasSubstr("megatron sft"), HasSubstr("--tensor_model_parallel_size 2"),
+                    HasSubstr("--recompute_granularity none"), HasSubstr("--train_iters 100")));
+  PlannedJob chunks = planned_on({.pipeline = 2, .data = 8}, "NNG");
+  chunks.plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
+  EXPECT_THAT(answer_of("ms-swift", chunks), HasSubstr("--virtual_pipeline_model_parallel_size 2"));
+  PlannedJob groups = planned_on({.data = 16}, "NNI");
+  groups.plan.sharding.group = 4;
+  EXPECT_THAT(answer_of("ms-swift", groups),
+              HasSubstr("num_distributed_optimizer_instances is 4: ms-swift has no such argument"));
+}
+
+TEST(WrittenPrograms, NemoRlSaysItsPolicy) {
+  EXPECT_THAT(answer_of("nemo-rl", planned_on({.tensor = 2, .data = 8}, "NNG")),
+              AllOf(HasSubstr("tensor_model_parallel_size: 2"),
+                    HasSubstr("use_distributed_optimizer: true"), HasSubstr("gpus_per_node: 8")));
+  EXPECT_THAT(answer_of("nemo-rl", planned_on({.context = 2, .data = 8}, "NNG")),
+              HasSubstr("parallel.context is 2: NeMo-RL asks for packed sequences"));
+}
+
+}  // namespace
+}  // namespace stepwright
