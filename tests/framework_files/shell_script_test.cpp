@@ -63,6 +63,16 @@ TEST(ShellScript, ChangesValuesAsBashDoes) {
   EXPECT_EQ(x_of("N=T; T=4; X=${!N}"), "4");
 }
 
+TEST(ShellScript, PrintsIntoVariablesAsBashDoes) {
+  EXPECT_EQ(x_of("N=7\nprintf -v X \"%d\" $N"), "7");
+  EXPECT_EQ(x_of("printf -v X 'job-%s-%03d at 50%%' a 42"), "job-a-042 at 50%");
+  EXPECT_EQ(x_of("printf -v X 'a%sb%d'  "), "ab0");
+  EXPECT_EQ(x_of("X=1\nprintf -v X '%x' 255"), "$X");
+  EXPECT_EQ(x_of("X=1\nprintf -v X '%d' many"), "$X");
+  EXPECT_EQ(x_of("X=1\nprintf -v X '%s,' a b"), "$X");
+  EXPECT_EQ(x_of("set -a\nX=3\nset +a"), "3");
+}
+
 TEST(ShellScript, CalculatesAsBashDoes) {
   EXPECT_EQ(x_of("A=6 B=4\nX=$(( A / B * 10 + A % B - 2 ** 3 ))"), "4");
   EXPECT_EQ(x_of("let X=3*4"), "12");

@@ -63,6 +63,7 @@ class ShellReader {
   ShellStatus bracket(const Words& words);
   ShellStatus call(const ShellNode& function, const Words& words);
   void write_file(const ShellNode& node, const Words& words);
+  void print_into(const Words& words);
 
   // shell_start.cpp: programs and other scripts.
   ShellStatus start(const ShellNode& node, Words words);

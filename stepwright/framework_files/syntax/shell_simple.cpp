@@ -19,6 +19,48 @@ std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::si
   return texts;
 }
 
+/// A whole number with zeros before it up to a width ("2" with "03": "002").
+std::optional<std::string> padded(const std::string& number, std::string_view width) {
+  const bool whole =
+      !number.empty() && number != "-" &&
+      number.find_first_not_of("0123456789", number[0] == '-' ? 1 : 0) == std::string::npos;
+  if (!whole) return std::nullopt;
+  if (width.empty()) return number;
+  if (width.size() != 2 || width[0] != '0' || number[0] == '-') return std::nullopt;
+  const auto wide = static_cast<std::size_t>(width[1] - '0');
+  return std::string(wide - std::min(wide, number.size()), '0') + number;
+}
+
+/// What printf makes of a format of words, %s, %d and %0Nd, used once; nothing of any other.
+std::optional<std::string> of_format(std::string_view format,
+                                     const std::vector<std::string>& arguments) {
+  std::string text;
+  auto argument = arguments.begin();
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    if (format[i] == '\\') return std::nullopt;
+    if (format[i] != '%') {
+      text += format[i];
+      continue;
+    }
+    const std::size_t end = format.find_first_not_of("0123456789", i + 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view width = format.substr(i + 1, end - i - 1);
+    i = end;
+    if (format[i] == '%' && width.empty()) {
+      text += '%';
+    } else if (format[i] == 's' && width.empty()) {
+      text += argument == arguments.end() ? "" : *argument++;
+    } else if (format[i] == 'd') {
+      const auto number = padded(argument == arguments.end() ? "0" : *argument++, width);
+      if (!number) return std::nullopt;
+      text += *number;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return argument == arguments.end() ? std::optional(text) : std::nullopt;
+}
+
 }  // namespace
 
 ShellStatus ShellReader::simple(const ShellNode& node) {
@@ -103,12 +145,24 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
     if (text)
       variables_.set_text(words.back().text, expansion_.text(*node.input), place(node.line));
     return ShellStatus{.ok = false, .known = false, .open = {name}};
+  } else if (name == "printf" && words.size() > 3 && words[1].text == "-v") {
+    print_into(words);
   } else if (is_one_of(name, kWrite)) {
     write_file(node, words);
   } else {
     return std::nullopt;
   }
   return ShellStatus{};
+}
+
+/// `printf -v NAME FORMAT ARGUMENTS`; the name is open where the format is more than words and
+/// whole numbers.
+void ShellReader::print_into(const Words& words) {
+  const std::uint32_t line = words.front().line;
+  const std::optional<std::string> text = of_format(words[3].text, texts_from(words, 4));
+  if (!text) return leave_open({words.front(), words[2]}, 1, line);
+  budget_.word(*text, place(line));
+  variables_.set_text(words[2].text, *text, place(line));
 }
 
 ShellStatus ShellReader::bracket(const Words& words) {
