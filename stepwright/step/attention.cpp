@@ -67,7 +67,7 @@ void share_sums(Emit& e, TensorId sums, Phase phase) {
 TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
   if (!norms_whole_width(e.s) || !e.s.tensor_parallel()) return -1;
   const TensorId sums = activation(e, "sums", e.s.exact, e.s.tokens, 2);
-  e.out.add(head_norm(e, phase, Purpose::kHeadSums), {first, second}, {sums});
+  e.out.add(head_norm(e, phase, Purpose::kHeadSums), {first, second, e.parameters}, {sums});
   share_sums(e, sums, phase);
   return sums;
 }

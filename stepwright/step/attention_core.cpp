@@ -102,6 +102,10 @@ Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
           .pairs = pairs};
 }
 
+TensorId sink_weights(const Emit& e) { return e.s.model->sinks ? e.parameters : -1; }
+
+TensorId sink_gradients(const Emit& e) { return e.s.model->sinks ? e.gradients : -1; }
+
 TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   if (!fused(e.s)) return unfused_attention(e, qkv, shape);
   const TensorId out =
@@ -109,7 +113,7 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   const TensorId lse =
       activation(e, "log_sum_exp", e.s.exact, shape.batch * shape.queries, shape.heads);
   e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
-            {qkv}, {out, lse});
+            {qkv, sink_weights(e)}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
   return out;
 }
@@ -122,7 +126,7 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
   e.out.add(computation(e, OperatorKind::kAttention, Phase::kDataGradient,
                         LayerPart::kAttentionCore, shape),
-            {d_out, qkv, out, log_sum_exp}, {d_qkv});
+            {d_out, qkv, out, log_sum_exp, sink_weights(e)}, {d_qkv, sink_gradients(e)});
   return d_qkv;
 }
 

@@ -21,6 +21,10 @@ TensorId attention_core(Emit& e, TensorId qkv, const LayerClass& layer);
 /// Gradient of `qkv`. With selective recomputation the caller runs `attention_core` again first.
 TensorId attention_core_backward(Emit& e, TensorId d_out, const LayerClass& layer);
 
+/// Operands of a core whose softmax has sinks: their weights, and their gradients; -1 without.
+TensorId sink_weights(const Emit& e);
+TensorId sink_gradients(const Emit& e);
+
 /// One fused or unfused attention over `shape` without messages.
 TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape);
 TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorId out,

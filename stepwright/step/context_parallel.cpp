@@ -94,7 +94,7 @@ TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
     const bool first = step == 0;
     e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
               {qkv, first ? TensorId{-1} : key_values, first ? TensorId{-1} : out,
-               first ? TensorId{-1} : lse},
+               first ? TensorId{-1} : lse, first ? sink_weights(e) : TensorId{-1}},
               {out, lse});
     key_values = next;
   }
@@ -121,8 +121,8 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, const LayerClass& laye
     const TensorId d_kv = own ? d_qkv : message_buffer(e, "gradient", s.tokens, key_value_width(s));
     e.out.add(computation(e, OperatorKind::kAttention, phase, LayerPart::kAttentionCore, shape),
               {d_out, qkv, own ? TensorId{-1} : key_values, out, log_sum_exp, travelling,
-               own ? TensorId{-1} : d_qkv},
-              {d_qkv, own ? TensorId{-1} : d_kv});
+               own ? TensorId{-1} : d_qkv, own ? sink_weights(e) : TensorId{-1}},
+              {d_qkv, own ? sink_gradients(e) : d_kv});
     if (!own) {
       travelling = shift(e, d_kv, key_value_width(s), phase, LayerPart::kKeyValuesGradient);
     }
@@ -141,7 +141,7 @@ TensorId gathered_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
   const TensorId lse = activation(e, "log_sum_exp", s.exact, s.tokens, s.heads());
   e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
-            {qkv, all}, {out, lse});
+            {qkv, all, sink_weights(e)}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
   return out;
 }
@@ -162,7 +162,8 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, const LayerClass& 
              .dtype = s.storage,
              .shape = gathered_shape(s, layer),
              .part = LayerPart::kAttentionCore},
-            {d_out, qkv, all, out, log_sum_exp}, {d_qkv, d_all});
+            {d_out, qkv, all, out, log_sum_exp, sink_weights(e)},
+            {d_qkv, d_all, sink_gradients(e)});
   e.out.add(context_message(e, OperatorKind::kReduceScatter, phase, LayerPart::kKeyValuesGradient,
                             rows * width),
             {d_all, d_qkv}, {d_qkv});

@@ -236,20 +236,37 @@ void dropout(Emit& e, TensorId x, Keep mask) {
   e.kept.set(mask, bits);
 }
 
+namespace {
+
+LayerPart residual_part(Keep mask) {
+  return mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual : LayerPart::kMlpResidual;
+}
+
+/// The gradient of a branch whose result is scaled as it is added.
+TensorId scaled_gradient(Emit& e, TensorId dz, Keep mask) {
+  if (e.s.model->residual_scale == 1 || mask == Keep::kEmbeddingMask) return dz;
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId dy = activation(e, "gradient", e.s.rows, h);
+  e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, residual_part(mask),
+                        {.rows = e.s.rows, .columns = h}),
+            {dz}, {dy});
+  return dy;
+}
+
+}  // namespace
+
 TensorId residual_add(Emit& e, TensorId x, TensorId y, Keep mask) {
   dropout(e, y, mask);
   const std::int64_t h = e.s.model->hidden;
   const TensorId z = activation(e, "residual", e.s.rows, h);
-  e.out.add(computation(e, OperatorKind::kAdd, e.forward,
-                        mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual
-                                                     : LayerPart::kMlpResidual,
+  e.out.add(computation(e, OperatorKind::kAdd, e.forward, residual_part(mask),
                         {.rows = e.s.rows, .columns = h}),
             {x, y}, {z});
   return z;
 }
 
 TensorId residual_backward(Emit& e, TensorId dz, Keep mask) {
-  if (!e.kept.has(mask)) return dz;
+  if (!e.kept.has(mask)) return scaled_gradient(e, dz, mask);
   const std::int64_t h = e.s.model->hidden;
   const TensorId dy = activation(e, "gradient", e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kDropout, Phase::kDataGradient, dropout_part(mask),

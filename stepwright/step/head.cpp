@@ -68,12 +68,14 @@ void cross_entropy(Emit& e, TensorId logits) {
   share_loss(e, maximum, "loss.maximum", true);
   const TensorId target = per_token(e, fused ? "target_and_sum" : "target", fused ? 2 : 1);
   const TensorId sum = fused ? target : per_token(e, "sum", 1);
+  const bool capped = e.s.model->logit_cap > 0;
   const TensorId exponentials =
-      fused ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
+      fused && !capped ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum},
             {target, fused ? TensorId{-1} : sum, exponentials});
   share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
   if (!fused) share_loss(e, sum, "loss.sum");
+  if (capped) e.kept.set(Keep::kWideLogits, logits);  // the slope of the cap is of them
   e.kept.set(Keep::kLogits, exponentials);
   e.kept.set(Keep::kLossTarget, target);
   e.kept.set(Keep::kLossSum, sum);
@@ -129,7 +131,9 @@ TensorId loss_gradient(Emit& e) {
   const TensorId target = e.kept.get(Keep::kLossTarget);
   const TensorId sum = e.kept.get(Keep::kLossSum);
   e.out.add(loss_pass(e, phase, plain ? "loss.cast" : "loss.gradient"),
-            {from, target, sum == target ? TensorId{-1} : sum}, {gradient});
+            {from, target, sum == target ? TensorId{-1} : sum,
+             e.s.model->logit_cap > 0 ? e.kept.get(Keep::kWideLogits) : TensorId{-1}},
+            {gradient});
   return gradient;
 }
 

@@ -78,7 +78,7 @@ enum class Keep : std::uint8_t {
   kLogits,
   kLossTarget,           ///< Logit of each token's target less the largest one.
   kLossSum,              ///< Sum of each token's exponentials.
-  kWideLogits,           ///< In fp32, of a plain cross entropy.
+  kWideLogits,           ///< In fp32, of a plain cross entropy; of a cap.
   kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.
   kMlpNormCopies,
   kEmbeddingNormCopies,

@@ -91,6 +91,58 @@ const Case kCases[] = {
      "{layers: 3, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 6, top_k: 2, "
      "ffn: 16, shared_ffn: 16, leading_dense: 1}}",
      "", "micro_batch: 2\nrecompute: full\n"},
+    {"Olmo2",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, norm_placement: after, "
+     "qk_norm: whole}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"Gemma2",
+     "{layers: [{count: 1, window: 5}, {count: 1}], hidden: 32, heads: 4, kv_heads: 2, ffn: 48, "
+     "vocab: 256, tied: true, activation: gelu_tanh, norm_placement: both, "
+     "norm_unit_offset: true, qk_norm: head, embedding_scale: 5.5, attention_scale: 0.3, "
+     "attention_cap: 0.02, logit_cap: 0.05}",
+     "  kernels: {fused_cross_entropy: true}\n", "micro_batch: 2\nrecompute: full\n"},
+    {"CapOfLogits",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 250, logit_cap: 0.1, logit_scale: 1.5}"},
+    {"OlmoWithoutWeights",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, norm: layernorm, "
+     "norm_weight: false, qk_norm: plain}",
+     "", "micro_batch: 2\nrecompute: {modules: [norm, mlp]}\n"},
+    {"Granite",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, embedding_scale: 12, "
+     "residual_scale: 0.22, attention_scale: 0.5, logit_scale: 0.125}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"ScaledBranchesDropped",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, residual_scale: 0.3, dropout: 0.2}"},
+    {"Cohere",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, tied: true, "
+     "norm: layernorm, parallel_residual: true, shared_input_norm: true, qk_norm: each_head, "
+     "logit_scale: 0.0625, residual_scale: 0.7}"},
+    {"BiasesOfHeadNorms",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, norm: layernorm, qk_norm: head, "
+     "qk_norm_bias: true}"},
+    {"GptOss",
+     "{layers: [{count: 1, window: 5, feed_forward: experts}, {count: 1, feed_forward: experts}], "
+     "hidden: 32, heads: 4, kv_heads: 2, vocab: 256, bias: true, mlp_bias: false, sinks: true, "
+     "experts: {count: 4, top_k: 2, ffn: 24, bias: true, router_bias: true}}",
+     "  routing: learned\n", "micro_batch: 2\nrecompute: selective\n"},
+    {"SinksInProbabilitiesDropped",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, sinks: true, dropout: 0.2, "
+     "attention_cap: 0.05}"},
+    {"ChunksAndLayersNotRotated",
+     "{layers: [{count: 2, window: 5, chunked: true}, {count: 1, rotated: false}], hidden: 32, "
+     "heads: 4, ffn: 48, vocab: 256, qk_norm: plain}"},
+    {"LayersOfOneBranch",
+     "{layers: [{count: 1, feed_forward: none}, {count: 1, mixer: none}, {count: 1, ffn: 64}], "
+     "hidden: 32, heads: 4, ffn: 48, vocab: 256}",
+     "", "micro_batch: 2\nrecompute: full\n"},
+    {"GatesOfAttention",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, attention_gate: true, "
+     "qk_norm: head, norm_unit_offset: true}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"SigmoidOfTheRouter",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
+     "ffn: 16, shared_ffn: 16, scoring: sigmoid, scale: 2.5}}",
+     "  routing: learned\n"},
     {"OneExpertATokenWithoutGate",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, gated: false, activation: relu2, ffn: 48, "
      "experts: {count: 3, top_k: 1, ffn: 40, normalize_top_k: false}}",

@@ -35,7 +35,7 @@ class Model {
   /// Mean cross entropy of [batch, length] tokens and targets.
   Tensor loss(const Tensor& tokens, const Tensor& targets, const DropoutDraw& of_step) {
     draw_ = of_step;
-    Tensor x = at::embedding(p("embedding.word"), tokens);
+    Tensor x = at::embedding(p("embedding.word"), tokens) * m_.embedding_scale;
     if (m_.position == Position::kLearned) {
       x = x + p("embedding.position").narrow(0, 0, tokens.size(1));
     }
@@ -45,6 +45,7 @@ class Model {
     const Tensor& table = m_.tied ? p("embedding.word") : p("head.weight");
     Tensor logits = at::matmul(norm(x, "norm.final"), table.t());
     if (m_.head_bias) logits = logits + p("head.bias");
+    logits = capped(logits * m_.logit_scale, m_.logit_cap);
     return at::cross_entropy_loss(logits.reshape({-1, m_.vocabulary}), targets.reshape({-1}));
   }
 
@@ -79,12 +80,52 @@ class Model {
 
   Tensor& p(const std::string& name) { return values_.at(name); }
 
+  static Tensor capped(const Tensor& x, double cap) {
+    return cap > 0 ? cap * at::tanh(x / cap) : x;
+  }
+
+  /// [..., columns] normed and multiplied by a weight of the last dimensions, where there is one.
   Tensor norm(const Tensor& x, const std::string& name) {
-    if (m_.norm == Norm::kRms) {
-      return x / (x.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(name);
+    const Tensor mean = m_.norm == Norm::kLayer ? x.mean(-1, true) : at::zeros({}, at::kDouble);
+    Tensor y = (x - mean) / ((x - mean).pow(2).mean(-1, true) + m_.norm_epsilon).sqrt();
+    const auto weight = values_.find(name);
+    const auto shaped = [&](const Tensor& t) {
+      return t.numel() == x.size(-1) ? t : t.view({x.size(-2), x.size(-1)});
+    };
+    if (weight != values_.end()) {
+      y = y * (shaped(weight->second) + (m_.norm_unit_offset ? 1 : 0));
     }
-    const auto bias = m_.norm_bias ? std::optional<Tensor>(p(name + "_bias")) : std::nullopt;
-    return at::layer_norm(x, {x.size(-1)}, p(name), bias, m_.norm_epsilon);
+    const auto bias = values_.find(name + "_bias");
+    return bias == values_.end() ? y : y + shaped(bias->second);
+  }
+
+  /// Queries or keys [batch, length, width] in heads [batch, heads, length, dim], normed.
+  Tensor normed_heads(const Tensor& rows, const std::string& name) {
+    const auto heads = [&](const Tensor& t) { return t.unflatten(-1, {-1, m_.head_dim}); };
+    Tensor x = heads(rows);
+    if (m_.qk_norm == QkNorm::kWhole) {
+      x = heads(norm(rows, name));
+    } else if (m_.qk_norm != QkNorm::kNone) {
+      x = norm(x, name);
+    }
+    return x.transpose(1, 2);
+  }
+
+  /// The scores [batch, heads, length, length] as a softmax, with a sink where there are any.
+  Tensor probabilities(const Tensor& scores, const std::string& at_layer) {
+    if (!m_.sinks) return scores.softmax(-1);
+    const Tensor sinks = p(at_layer + "attention.sinks").view({1, -1, 1, 1});
+    const Tensor all = at::cat({scores, sinks.expand({scores.size(0), -1, scores.size(2), 1})}, -1);
+    return all.softmax(-1).narrow(-1, 0, scores.size(-1));
+  }
+
+  /// Which of `length` keys each query sees.
+  static Tensor seen_keys(const LayerClass& layer, std::int64_t length) {
+    const Tensor ones = at::ones({length, length}, at::kBool);
+    if (layer.window == 0) return ones.tril();
+    if (!layer.chunked) return ones.tril().logical_and(ones.triu(1 - layer.window));
+    const Tensor chunk = at::arange(length, at::kLong).div(layer.window, "floor");
+    return ones.tril().logical_and(chunk.unsqueeze(0).eq(chunk.unsqueeze(1)));
   }
 
   Tensor linear(const Tensor& x, const std::string& name) {
@@ -122,36 +163,29 @@ class Model {
 
   Tensor attention(const Tensor& x, std::int64_t index) {
     const std::string at_layer = fmt::format("layers.{}.", index);
-    const std::int64_t window = m_.layer_class(index).window;
+    const LayerClass of_layer = m_.layer_class(index);
     const Tensor qkv = linear(x, at_layer + "attention.qkv");
     const std::int64_t q_width = m_.heads * m_.head_dim;
     const std::int64_t k_width = m_.kv_heads * m_.head_dim;
-    const auto heads = [&](std::int64_t from, std::int64_t width) {
-      return qkv.narrow(-1, from, width)
-          .reshape({x.size(0), x.size(1), -1, m_.head_dim})
-          .transpose(1, 2);
-    };
-    Tensor q = heads(0, q_width);
-    Tensor k = heads(q_width, k_width);
-    Tensor v = heads(q_width + k_width, k_width);
-    if (m_.qk_norm != QkNorm::kNone) {
-      q = q / (q.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(at_layer + "attention.q_norm");
-      k = k / (k.pow(2).mean(-1, true) + m_.norm_epsilon).sqrt() * p(at_layer + "attention.k_norm");
-    }
-    if (m_.position == Position::kRope) {
+    Tensor q = normed_heads(qkv.narrow(-1, 0, q_width), at_layer + "attention.q_norm");
+    Tensor k = normed_heads(qkv.narrow(-1, q_width, k_width), at_layer + "attention.k_norm");
+    Tensor v =
+        qkv.narrow(-1, q_width + k_width, k_width).unflatten(-1, {-1, m_.head_dim}).transpose(1, 2);
+    if (m_.position == Position::kRope && of_layer.rotated) {
       q = rotate(q);
       k = rotate(k);
     }
     k = k.repeat_interleave(m_.heads / m_.kv_heads, 1);
     v = v.repeat_interleave(m_.heads / m_.kv_heads, 1);
-    Tensor scores = at::matmul(q, k.transpose(-1, -2)) / std::sqrt(1.0 * m_.head_dim);
-    const Tensor ones = at::ones({x.size(1), x.size(1)}, at::kBool);
-    Tensor seen = ones.tril();
-    if (window > 0) seen = seen.logical_and(ones.triu(1 - window));
-    scores = scores.masked_fill(seen.logical_not(), -INFINITY);
-    const Tensor weights = dropped(scores.softmax(-1), index, DropoutPlace::kProbabilities);
-    const Tensor out = at::matmul(weights, v).transpose(1, 2);
-    return linear(out.reshape({x.size(0), x.size(1), -1}), at_layer + "attention.output");
+    const double scale =
+        m_.attention_scale > 0 ? m_.attention_scale : 1 / std::sqrt(1.0 * m_.head_dim);
+    Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);
+    scores = scores.masked_fill(seen_keys(of_layer, x.size(1)).logical_not(), -INFINITY);
+    const Tensor weights =
+        dropped(probabilities(scores, at_layer), index, DropoutPlace::kProbabilities);
+    Tensor out = at::matmul(weights, v).transpose(1, 2).flatten(2);
+    if (m_.attention_gate) out = out * qkv.narrow(-1, q_width + 2 * k_width, q_width).sigmoid();
+    return linear(out, at_layer + "attention.output");
   }
 
   [[nodiscard]] Tensor act(const Tensor& x) const {
@@ -186,19 +220,27 @@ class Model {
     return slots.remainder(experts.count).view({-1, experts.top_k});
   }
 
+  Tensor expert_linear(const Tensor& x, const std::string& name, std::int64_t expert) {
+    const Tensor y = at::matmul(x, p(name)[expert].t());
+    return m_.experts->bias ? y + p(name + "_bias")[expert].view({1, -1}) : y;
+  }
+
   /// Each expert works on the rows that chose it, one after the other.
   Tensor mixture(const Tensor& batch, const std::string& at_layer) {
     const Tensor x = batch.reshape({-1, m_.hidden});
-    const Tensor all = at::matmul(x, p(at_layer + "router.weight").t()).softmax(-1);
+    const Tensor logits = linear(x, at_layer + "router.weight");
+    const bool sigmoid = m_.experts->scoring == Scoring::kSigmoid;
+    const Tensor all = sigmoid ? logits.sigmoid() : logits.softmax(-1);
     const Tensor which = chosen(all.detach());
     Tensor weights = all.gather(1, which);
     if (m_.experts->normalize_top_k) weights = weights / weights.sum(-1, true);
+    weights = weights * m_.experts->scale;
     Tensor out = at::zeros_like(x);
     for (std::int64_t i = 0; i < m_.experts->count; ++i) {
       const std::vector<Tensor> places = which.eq(i).nonzero_numpy();
       const Tensor rows = x.index_select(0, places[0]);
-      const Tensor wide = at::matmul(rows, p(at_layer + "experts.fc1")[i].t());
-      const Tensor y = at::matmul(gate(wide), p(at_layer + "experts.fc2")[i].t());
+      const Tensor wide = expert_linear(rows, at_layer + "experts.fc1", i);
+      const Tensor y = expert_linear(gate(wide), at_layer + "experts.fc2", i);
       out = out.index_add(0, places[0], y * weights.index({places[0], places[1]}).unsqueeze(1));
     }
     if (m_.experts->shared_ffn > 0) {
@@ -211,20 +253,39 @@ class Model {
     return out.view(batch.sizes());
   }
 
-  Tensor layer(const Tensor& x, std::int64_t index) {
+  Tensor feed_forward(const Tensor& rows, std::int64_t index) {
     const std::string name = fmt::format("layers.{}.", index);
-    const Tensor first = norm(x, name + "norm.attention");
-    if (m_.parallel_residual) {
-      const Tensor second = m_.shared_input_norm ? first : norm(x, name + "norm.mlp");
-      return x + dropped(attention(first, index) + mlp(second, name + "mlp"), index,
-                         DropoutPlace::kAfterMlp);
+    return m_.layer_class(index).has_experts() ? mixture(rows, name) : mlp(rows, name + "mlp");
+  }
+
+  Tensor before(const Tensor& x, const std::string& name) {
+    return m_.norm_placement == NormPlacement::kAfter ? x : norm(x, name);
+  }
+
+  Tensor after(const Tensor& y, const std::string& name) {
+    return m_.norm_placement == NormPlacement::kBefore ? y : norm(y, name + "_out");
+  }
+
+  Tensor layer(const Tensor& x, std::int64_t index) {
+    const LayerClass of_layer = m_.layer_class(index);
+    const std::string first_name = fmt::format("layers.{}.norm.attention", index);
+    const std::string second_name = fmt::format("layers.{}.norm.mlp", index);
+    const bool mixes = of_layer.mixer != Mixer::kNone;
+    const bool feeds = of_layer.feed_forward != FeedForward::kNone;
+    if (m_.parallel_residual && mixes && of_layer.feed_forward == FeedForward::kDense) {
+      const Tensor first = before(x, first_name);
+      const Tensor second = m_.shared_input_norm ? first : before(x, second_name);
+      const Tensor both = attention(first, index) + feed_forward(second, index);
+      return x + dropped(both, index, DropoutPlace::kAfterMlp) * m_.residual_scale;
     }
-    const Tensor middle =
-        x + dropped(attention(first, index), index, DropoutPlace::kAfterAttention);
-    const Tensor rows = norm(middle, name + "norm.mlp");
-    const Tensor branch =
-        m_.layer_class(index).has_experts() ? mixture(rows, name) : mlp(rows, name + "mlp");
-    return middle + dropped(branch, index, DropoutPlace::kAfterMlp);
+    Tensor z = x;
+    if (mixes) {
+      const Tensor y = after(attention(before(x, first_name), index), first_name);
+      z = z + dropped(y, index, DropoutPlace::kAfterAttention) * m_.residual_scale;
+    }
+    if (!feeds) return z;
+    const Tensor y = after(feed_forward(before(z, second_name), index), second_name);
+    return z + dropped(y, index, DropoutPlace::kAfterMlp) * m_.residual_scale;
   }
 
   const Job& job_;

@@ -21,6 +21,9 @@ struct Call : PlacedOperator {
   /// Sets the result at a place.
   void write(std::size_t i, at::Tensor value) { writes.at(i)->value = std::move(value); }
 
+  /// The type of statistics and of what norms compute in.
+  [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
+
   /// The operator's parameter.
   [[nodiscard]] const LocalParameter& parameter() const;
   /// Its weight, as a matrix, vector or stack of matrices.

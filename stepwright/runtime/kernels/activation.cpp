@@ -37,6 +37,7 @@ at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& 
 
 void activation_forward(Call& call) {
   if (call.op.purpose == Purpose::kSharedGate) return shared_gate_forward(call);
+  if (call.op.purpose == Purpose::kAttentionGate) return attention_gate_forward(call);
   const Activation kind = call.rank.setting.model->activation;
   const at::Tensor& x = call.read(0);
   if (!call.op.gated) return call.write(0, apply(kind, x));
@@ -46,6 +47,7 @@ void activation_forward(Call& call) {
 
 void activation_backward(Call& call) {
   if (call.op.purpose == Purpose::kSharedGate) return shared_gate_backward(call);
+  if (call.op.purpose == Purpose::kAttentionGate) return attention_gate_backward(call);
   const Activation kind = call.rank.setting.model->activation;
   const at::Tensor& dy = call.read(0);
   const at::Tensor& x = call.read(1);

@@ -2,20 +2,43 @@
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright {
+namespace {
+
+/// The scale of what a branch adds to the residual stream; 1 in other sums.
+double scale_of(const Call& call) {
+  const bool residual =
+      call.op.part == LayerPart::kAttentionResidual || call.op.part == LayerPart::kMlpResidual;
+  return residual ? call.rank.setting.model->residual_scale : 1;
+}
+
+/// The first column of rows of queries, keys, values and gates that an addition concerns.
+std::int64_t first_column(const Call& call, const at::Tensor& added, const at::Tensor& rows) {
+  if (call.op.part == LayerPart::kAttentionGate) return rows.size(1) - added.size(1);
+  return call.rank.setting.heads() * call.rank.setting.model->head_dim;
+}
+
+}  // namespace
 
 void add_forward(Call& call) {
-  if (call.op.parameter < 0) return call.write(0, call.read(0) + call.read(1));
+  if (call.op.parameter < 0) {
+    return call.write(0, at::add(call.read(0), call.read(1), scale_of(call)));
+  }
   at::Tensor x = call.read(0);
   x.add_(call.weight().index_select(0, call.positions(x.size(0))));
   call.write(0, std::move(x));
 }
 
-/// The gradient of keys and values that came round the ring, into the last columns of the rows.
+/// The gradient of what a branch added.
+void add_backward(Call& call) {
+  if (call.has(1)) return add_forward(call);
+  call.write(0, call.read(0) * scale_of(call));
+}
+
+/// The gradient of keys and values that came round the ring, or that of gates, into the rows.
 void accumulate_forward(Call& call) {
-  const at::Tensor& travelled = call.read(0);
+  const at::Tensor& added = call.read(0);
   at::Tensor rows = call.read(1);
-  const std::int64_t width = travelled.size(1);
-  rows.narrow(1, rows.size(1) - width, width).add_(travelled);
+  rows.narrow(1, first_column(call, added, rows), added.size(1)).add_(added);
   call.write(0, std::move(rows));
 }
 

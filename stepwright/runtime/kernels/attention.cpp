@@ -11,6 +11,8 @@
 namespace stepwright {
 namespace {
 
+constexpr std::string_view kSinks = "attention.sinks";
+
 std::int64_t query_width(const Shape& s) { return s.heads * s.head_dim; }
 
 /// Positions of the rows of one sequence on a context rank.
@@ -66,16 +68,22 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
       .keys = visitors.positions,
       .whole = visitors.whole};
   if (call.layer >= 0) {
-    in.mask.window = call.rank.setting.model->layer_class(call.layer).window;
+    const LayerClass layer = call.rank.setting.model->layer_class(call.layer);
+    in.mask.window = layer.window;
+    in.mask.chunked = layer.chunked;
   }
+  const Architecture& model = *call.rank.setting.model;
+  in.scale = model.attention_scale > 0 ? model.attention_scale
+                                       : 1 / std::sqrt(static_cast<double>(s.head_dim));
+  in.cap = model.attention_cap;
   in.dropout = dropout_of(call, in.mask);
   return in;
 }
 
 /// The keys and values within rows of queries, keys and values.
 at::Tensor own_rows(const Call& call, const at::Tensor& qkv) {
-  const std::int64_t q = query_width(call.op.shape);
-  return qkv.narrow(1, q, qkv.size(1) - q);
+  const Shape& s = call.op.shape;
+  return qkv.narrow(1, query_width(s), s.kv_heads * (s.head_dim + s.value_dim));
 }
 
 Visitors own(const Call& call, const at::Tensor& qkv) {
@@ -130,6 +138,28 @@ at::Tensor joined(const AttentionGradients& g) {
   return at::cat({rows_of(g.keys), rows_of(g.values)}, 1);
 }
 
+/// The sinks of this rank's heads, or their gradient, out of those of its tensor rank.
+at::Tensor own_sinks(const Call& call, const at::Tensor& all) {
+  const std::int64_t heads = call.op.shape.heads;
+  return heads == all.numel() ? all : all.narrow(0, call.rank.place.context * heads, heads);
+}
+
+void add_sinks_gradient(const Call& call, std::size_t out) {
+  if (!call.rank.setting.model->sinks) return;
+  const Shape& s = call.op.shape;
+  accumulate(own_sinks(call, call.gradient(kSinks)),
+             sinks_gradient(result_of(call, call.read(out), call.read(out + 1)),
+                            own_sinks(call, call.weight(kSinks)),
+                            heads_of(call.read(0), s.batch, s.heads)));
+}
+
+/// The gradient of rows of queries, keys, values and what may stand behind these.
+at::Tensor of_rows(const AttentionGradients& g, const at::Tensor& rows) {
+  at::Tensor d = at::cat({rows_of(g.queries), joined(g)}, 1);
+  const std::int64_t behind = rows.size(1) - d.size(1);
+  return behind == 0 ? d : at::constant_pad_nd(d, {0, behind});
+}
+
 /// The gradients of a call; their keys' are in the order of the visitors.
 AttentionGradients gradients(const Call& call, const Visitors& visitors, std::size_t out) {
   const Shape& s = call.op.shape;
@@ -142,6 +172,7 @@ void gathered_backward(Call& call) {
   const Setting& s = call.rank.setting;
   const at::Tensor& qkv = call.read(1);
   const AttentionGradients g = gradients(call, of_all(call, call.read(2)), 3);
+  add_sinks_gradient(call, 3);
   at::Tensor d_qkv = at::zeros_like(qkv);
   d_qkv.narrow(1, 0, query_width(call.op.shape)).copy_(rows_of(g.queries));
   call.write(0, std::move(d_qkv));
@@ -174,6 +205,8 @@ void attention_forward(Call& call) {
   AttentionResult result = attend(inputs(call, qkv, visitors));
   if (call.reads.size() == 4) {
     result = merge(result_of(call, call.read(2), call.read(3)), result);
+  } else if (call.rank.setting.model->sinks) {  // once, beside the first keys of a ring
+    result = with_sinks(result, own_sinks(call, call.weight(kSinks)));
   }
   call.write(0, rows_of(result.out));
   call.write(1, lse_rows(call, result.log_sum_exp));
@@ -183,7 +216,8 @@ void attention_backward(Call& call) {
   if (gathers_keys(call)) return gathered_backward(call);
   if (call.reads.size() > 4) return visiting_backward(call);
   const AttentionGradients g = gradients(call, own(call, call.read(1)), 2);
-  call.write(0, at::cat({rows_of(g.queries), joined(g)}, 1));
+  add_sinks_gradient(call, 2);
+  call.write(0, of_rows(g, call.read(1)));
 }
 
 }  // namespace stepwright

@@ -1,14 +1,9 @@
 #include "stepwright/runtime/kernels/attention_math.h"
 
-#include <cmath>
 #include <limits>
 
 namespace stepwright {
 namespace {
-
-double scale_of(const AttentionInputs& in) {
-  return 1 / std::sqrt(static_cast<double>(in.queries.size(-1)));
-}
 
 /// Keys or values with as many heads as the queries.
 at::Tensor spread(const at::Tensor& t, std::int64_t heads) {
@@ -27,20 +22,33 @@ at::ScalarType wide_type(const at::Tensor& t) {
   return t.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// Scores in a wide type, minus infinity where a query does not see a key.
-at::Tensor masked_scores(const AttentionInputs& in) {
+at::Tensor hidden_keys(const AttentionMask& mask) {
+  const at::Tensor queries = mask.queries.unsqueeze(1);
+  const at::Tensor keys = mask.keys.unsqueeze(0);
+  const at::Tensor later = keys.gt(queries);
+  if (mask.window == 0) return later;
+  const at::Tensor beyond =
+      mask.chunked ? at::floor_divide(queries, mask.window).ne(at::floor_divide(keys, mask.window))
+                   : (queries - keys).ge(mask.window);
+  return later.logical_or(beyond);
+}
+
+/// Scores in a wide type, within their cap.
+at::Tensor scores_of(const AttentionInputs& in) {
   const auto type = wide_type(in.queries);
   const at::Tensor keys = spread(in.keys, in.queries.size(1)).to(type);
-  at::Tensor scores = at::matmul(in.queries.to(type), keys.transpose(-1, -2)) * scale_of(in);
-  const at::Tensor distance = in.mask.queries.unsqueeze(1) - in.mask.keys.unsqueeze(0);
-  at::Tensor hidden = distance.lt(0);
-  if (in.mask.window > 0) hidden = hidden.logical_or(distance.ge(in.mask.window));
-  return scores.masked_fill_(hidden, -std::numeric_limits<double>::infinity());
+  at::Tensor scores = at::matmul(in.queries.to(type), keys.transpose(-1, -2)) * in.scale;
+  return in.cap > 0 ? scores.div_(in.cap).tanh_().mul_(in.cap) : scores;
+}
+
+/// Minus infinity where a query does not see a key.
+at::Tensor masked(const AttentionInputs& in, const at::Tensor& scores) {
+  return scores.masked_fill(hidden_keys(in.mask), -std::numeric_limits<double>::infinity());
 }
 
 /// Whether the fused kernel of the CPU covers it; on other devices products and a softmax run.
 bool fused(const AttentionInputs& in) {
-  return in.queries.is_cpu() && in.mask.whole && in.mask.window == 0 &&
+  return in.queries.is_cpu() && in.mask.whole && in.mask.window == 0 && in.cap == 0 &&
          in.values.size(-1) == in.queries.size(-1) && !in.dropout.kept.defined();
 }
 
@@ -55,7 +63,7 @@ AttentionGradients fused_backward(const AttentionInputs& in, const AttentionResu
   const std::int64_t heads = in.queries.size(1);
   auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
       d_out, in.queries, spread(in.keys, heads), spread(in.values, heads), result.out,
-      result.log_sum_exp, 0.0, true, std::nullopt, scale_of(in));
+      result.log_sum_exp, 0.0, true, std::nullopt, in.scale);
   return {dq, collect(dk, in.keys.size(1)), collect(dv, in.values.size(1))};
 }
 
@@ -66,15 +74,30 @@ AttentionResult attend(const AttentionInputs& in) {
   if (fused(in)) {
     auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
         in.queries, spread(in.keys, heads), spread(in.values, heads), 0.0, true, std::nullopt,
-        scale_of(in));
+        in.scale);
     return {out, lse};
   }
-  const at::Tensor scores = masked_scores(in);
+  const at::Tensor scores = masked(in, scores_of(in));
   const at::Tensor lse = at::logsumexp(scores, {-1});
   at::Tensor weights = at::exp(scores - lse.unsqueeze(-1));
   weights = weights.nan_to_num_(0);  // rows that see nothing
   const at::Tensor values = spread(in.values, heads).to(weights.scalar_type());
   return {at::matmul(dropped(in, weights), values).to(in.queries.scalar_type()), lse};
+}
+
+AttentionResult with_sinks(const AttentionResult& result, const at::Tensor& sinks) {
+  const at::Tensor lse =
+      at::logaddexp(result.log_sum_exp, sinks.to(result.log_sum_exp.dtype()).view({1, -1, 1}));
+  const at::Tensor share = at::exp(result.log_sum_exp - lse).unsqueeze(-1);
+  return {(result.out * share).to(result.out.scalar_type()), lse};
+}
+
+at::Tensor sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
+                          const at::Tensor& d_out) {
+  const auto type = wide_type(d_out);
+  const at::Tensor share = at::exp(sinks.to(type).view({1, -1, 1}) - result.log_sum_exp);
+  const at::Tensor along = (d_out.to(type) * result.out.to(type)).sum(-1);
+  return -(share * along).sum({0, 2});
 }
 
 AttentionResult merge(const AttentionResult& a, const AttentionResult& b) {
@@ -90,13 +113,15 @@ AttentionGradients attend_backward(const AttentionInputs& in, const AttentionRes
   if (fused(in)) return fused_backward(in, result, d_out);
   const std::int64_t heads = in.queries.size(1);
   const auto type = wide_type(in.queries);
-  const at::Tensor weights = at::exp(masked_scores(in) - result.log_sum_exp.unsqueeze(-1));
+  const at::Tensor scores = scores_of(in);
+  const at::Tensor weights = at::exp(masked(in, scores) - result.log_sum_exp.unsqueeze(-1));
   const at::Tensor dy = d_out.to(type);
   const at::Tensor d_values = at::matmul(dropped(in, weights).transpose(-1, -2), dy);
   const at::Tensor d_weights =
       dropped(in, at::matmul(dy, spread(in.values, heads).to(type).transpose(-1, -2)));
   const at::Tensor along = (dy * result.out.to(type)).sum(-1, true);
-  const at::Tensor d_scores = weights * (d_weights - along) * scale_of(in);
+  at::Tensor d_scores = weights * (d_weights - along) * in.scale;
+  if (in.cap > 0) d_scores = d_scores * (1 - (scores / in.cap).square());
   const at::Tensor dq = at::matmul(d_scores, spread(in.keys, heads).to(type));
   const at::Tensor dk = at::matmul(d_scores.transpose(-1, -2), in.queries.to(type));
   const auto stored = in.queries.scalar_type();

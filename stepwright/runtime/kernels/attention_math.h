@@ -11,6 +11,7 @@ struct AttentionMask {
   at::Tensor queries;       ///< Positions [queries].
   at::Tensor keys;          ///< Positions [keys].
   std::int64_t window = 0;  ///< 0: all before.
+  bool chunked = false;     ///< `window` cuts the positions into chunks that see none of another.
   bool whole = false;       ///< Queries and keys are one sequence in order.
 };
 
@@ -27,6 +28,8 @@ struct AttentionInputs {
   at::Tensor values;
   AttentionMask mask;
   AttentionDropout dropout;
+  double scale = 1;  ///< Of the scores.
+  double cap = 0;    ///< Their bound by a hyperbolic tangent; 0: none.
 };
 
 /// The result of an attention over some keys; two such merge into that over the keys of both.
@@ -45,6 +48,12 @@ struct AttentionGradients {
 /// Scaled dot-product attention. Queries that see no key get zeros and minus infinity. The log of
 /// the sum is that of all probabilities, dropped or not.
 AttentionResult attend(const AttentionInputs& in);
+
+/// The attention with one more logit of each head [heads] in the softmax, of a key without a value.
+AttentionResult with_sinks(const AttentionResult& result, const at::Tensor& sinks);
+/// The gradient of those logits; `result` has them.
+at::Tensor sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
+                          const at::Tensor& d_out);
 
 /// The attention over the keys of both.
 AttentionResult merge(const AttentionResult& a, const AttentionResult& b);

@@ -30,7 +30,9 @@ void dropout_forward(Call& call) {
 }
 
 void dropout_backward(Call& call) {
-  call.write(0, (call.read(0) * call.read(1)).mul_(kept_scale(call)));
+  const bool embedded = place_of(call.op.part) == DropoutPlace::kEmbedding;
+  const double of_branch = embedded ? 1 : call.rank.setting.model->residual_scale;
+  call.write(0, (call.read(0) * call.read(1)).mul_(kept_scale(call) * of_branch));
 }
 
 }  // namespace stepwright

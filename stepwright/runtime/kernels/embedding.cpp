@@ -14,24 +14,29 @@ at::Tensor held(const Call& call, const at::Tensor& local) {
   return local.ge(0).logical_and(local.lt(call.op.shape.inner));
 }
 
+at::Tensor scaled(const Call& call, const at::Tensor& rows) {
+  const double scale = call.rank.setting.model->embedding_scale;
+  return scale == 1 ? rows : rows * scale;
+}
+
 }  // namespace
 
 void embedding_forward(Call& call) {
   const at::Tensor table = call.weight();
   if (!call.rank.setting.tensor_parallel()) {
-    call.write(0, table.index_select(0, call.batch->tokens));
+    call.write(0, scaled(call, table.index_select(0, call.batch->tokens)));
     return;
   }
   const at::Tensor local = local_tokens(call);
   const at::Tensor here = held(call, local);
   at::Tensor rows = table.index_select(0, local.clamp(0, call.op.shape.inner - 1));
   rows.mul_(here.unsqueeze(1));
-  call.write(0, std::move(rows));
+  call.write(0, scaled(call, rows));
 }
 
 void embedding_weight_gradient(Call& call) {
   at::Tensor gradient = call.gradient();
-  at::Tensor rows = call.read(0).to(gradient.scalar_type());
+  at::Tensor rows = scaled(call, call.read(0).to(gradient.scalar_type()));
   at::Tensor local = local_tokens(call);
   if (call.rank.setting.tensor_parallel()) {
     rows = rows * held(call, local).unsqueeze(1);

@@ -24,14 +24,22 @@ double share(const Setting& s) {
   return s.sequence_parallel ? 1 : 1 / static_cast<double>(s.tensor);
 }
 
+/// Whether this rank adds the biases: the first does where products of ranks are summed.
+bool adds_expert_bias(const Call& call) {
+  return !call.parameter().row_parallel || call.rank.place.expert_tensor == 0;
+}
+
 }  // namespace
 
 void grouped_linear_forward(Call& call) {
   const at::Tensor& x = call.read(0);
   const at::Tensor weight = call.weight();
+  const at::Tensor bias = adds_expert_bias(call) ? call.bias() : at::Tensor();
   at::Tensor y = at::empty({x.size(0), weight.size(1)}, x.options());
   each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
-    y.narrow(0, first, rows).copy_(at::mm(x.narrow(0, first, rows), weight[expert].t()));
+    at::Tensor own = y.narrow(0, first, rows);
+    own.copy_(at::mm(x.narrow(0, first, rows), weight[expert].t()));
+    if (bias.defined()) own.add_(bias[expert].view({1, -1}));
   });
   call.write(0, std::move(y));
 }
@@ -50,11 +58,15 @@ void grouped_linear_weight_gradient(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& x = call.read(1);
   const at::Tensor gradient = call.gradient();
+  const at::Tensor of_bias = call.bias_gradient();
   const double part = share(call.rank.setting);
   each_expert(call, call.read(2), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor own = gradient[expert];
     const at::Tensor sum = at::mm(dy.narrow(0, first, rows).t(), x.narrow(0, first, rows));
     own.add_(sum, part);
+    if (!of_bias.defined()) return;
+    at::Tensor beside = of_bias[expert];
+    beside.add_(dy.narrow(0, first, rows).sum(0).view(beside.sizes()), part);
   });
 }
 

@@ -12,9 +12,24 @@ std::int64_t first_entry(const Call& call) {
   return call.rank.place.tensor * call.op.shape.columns;
 }
 
-/// Logits in the exact type, entries that pad the vocabulary at minus infinity.
-at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
+/// The model's logits in the exact type: those of the head scaled and capped.
+at::Tensor model_logits(const Call& call, const at::Tensor& logits) {
+  const Architecture& model = *call.rank.setting.model;
   at::Tensor exact = logits.to(scalar_type(call.rank.setting.exact), false, true);
+  if (model.logit_scale != 1) exact.mul_(model.logit_scale);
+  if (model.logit_cap > 0) exact.div_(model.logit_cap).tanh_().mul_(model.logit_cap);
+  return exact;
+}
+
+/// What the gradient of the head's logits has as a factor before that of the model's.
+at::Tensor slope(const Call& call, const at::Tensor& logits) {
+  const Architecture& model = *call.rank.setting.model;
+  return (1 - (model_logits(call, logits) / model.logit_cap).square()) * model.logit_scale;
+}
+
+/// The same, entries that pad the vocabulary at minus infinity.
+at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
+  at::Tensor exact = model_logits(call, logits);
   const std::int64_t used = call.rank.setting.model->vocabulary - first_entry(call);
   if (used < exact.size(1)) {
     const std::int64_t first = std::max<std::int64_t>(0, used);
@@ -36,7 +51,7 @@ Targets targets(const Call& call) {
 
 void maximum(Call& call) {
   auto* kept = call.rank.logits;
-  if (kept != nullptr) (*kept)[call.micro_batch] = call.read(0).to(at::kDouble, false, true);
+  if (kept != nullptr) (*kept)[call.micro_batch] = model_logits(call, call.read(0)).to(at::kDouble);
   at::Tensor largest = exact_logits(call, call.read(0)).amax(1, true);
   // A rank with nothing but padding must not bring in an infinity.
   call.write(0, largest.clamp_min(std::numeric_limits<float>::lowest()));
@@ -67,7 +82,8 @@ void loss_forward(Call& call) {
 }
 
 void loss_backward(Call& call) {
-  const bool fused = !call.has(2);
+  const bool fused = call.rank.setting.kernels.fused_cross_entropy;
+  const Architecture& model = *call.rank.setting.model;
   const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
   const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
   at::Tensor& total = call.rank.sums.loss;
@@ -77,6 +93,11 @@ void loss_backward(Call& call) {
   const Targets t = targets(call);
   gradient.scatter_add_(1, t.local, -t.here.to(gradient.scalar_type()));
   gradient.mul_(1 / call.rank.job.tokens());
+  if (model.logit_cap > 0) {
+    gradient.mul_(slope(call, call.read(fused ? 2 : 3)));
+  } else if (model.logit_scale != 1) {
+    gradient.mul_(model.logit_scale);
+  }
   call.write(0, gradient.to(scalar_type(call.rank.setting.storage)));
 }
 

@@ -1,4 +1,5 @@
-// RMSNorm and LayerNorm over rows, and RMSNorm over the heads of queries and keys.
+// RMSNorm and LayerNorm over rows.
+#include "stepwright/model/parameters.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright {
@@ -47,87 +48,56 @@ Gradients layer_backward(const at::Tensor& dy, const at::Tensor& x, const at::Te
   return {input, of_weight, of_bias};
 }
 
-at::ScalarType exact(const Call& call) { return scalar_type(call.rank.setting.exact); }
-
-/// The heads of queries and keys in a row of queries, keys and values.
-struct Heads {
-  std::int64_t queries, keys, dim;
-  explicit Heads(const Setting& s)
-      : queries(s.heads()), keys(s.kv_heads()), dim(s.model->head_dim) {}
-  [[nodiscard]] at::Tensor of_queries(const at::Tensor& rows) const {
-    return rows.narrow(1, 0, queries * dim).view({rows.size(0), queries, dim});
-  }
-  [[nodiscard]] at::Tensor of_keys(const at::Tensor& rows) const {
-    return rows.narrow(1, queries * dim, keys * dim).view({rows.size(0), keys, dim});
-  }
-};
-
-void heads_forward(Call& call) {
-  const Heads heads(call.rank.setting);
-  const at::Tensor& x = call.read(0);
-  const auto type = exact(call);
-  const double epsilon = call.rank.setting.model->norm_epsilon;
-  const Normed q =
-      rms(heads.of_queries(x).to(type), call.weight("attention.q_norm").to(type), epsilon);
-  const Normed k =
-      rms(heads.of_keys(x).to(type), call.weight("attention.k_norm").to(type), epsilon);
-  at::Tensor out = x.clone();
-  heads.of_queries(out).copy_(q.out);
-  heads.of_keys(out).copy_(k.out);
-  call.write(0, std::move(out));
-  call.write(1, at::cat({q.statistics, k.statistics}, 1).squeeze(-1));
+/// The weight of a norm, by which its name says: ones where norms have none.
+at::Tensor weight_of(const Call& call, std::string_view name, std::int64_t columns) {
+  const at::Tensor weight = call.weight(name);
+  if (!weight.defined()) return at::ones({columns}, call.rank.options_of(call.rank.setting.exact));
+  const at::Tensor wide = weight.to(call.exact_type());
+  return call.rank.setting.model->norm_unit_offset ? wide + 1 : wide;
 }
 
-void heads_backward(Call& call) {
-  const Heads heads(call.rank.setting);
-  const at::Tensor& dy = call.read(0);
-  const at::Tensor& x = call.read(1);
-  const at::Tensor scales = call.read(2).unsqueeze(-1);
-  const auto type = exact(call);
-  const Gradients q =
-      rms_backward(heads.of_queries(dy).to(type), heads.of_queries(x).to(type),
-                   scales.narrow(1, 0, heads.queries), call.weight("attention.q_norm").to(type));
-  const Gradients k = rms_backward(heads.of_keys(dy).to(type), heads.of_keys(x).to(type),
-                                   scales.narrow(1, heads.queries, heads.keys),
-                                   call.weight("attention.k_norm").to(type));
-  heads.of_queries(dy).copy_(q.input);
-  heads.of_keys(dy).copy_(k.input);
-  accumulate(call.gradient("attention.q_norm"), q.weight);
-  accumulate(call.gradient("attention.k_norm"), k.weight);
-  call.write(0, dy);
+at::Tensor bias_of(const Call& call, std::string_view name) {
+  const at::Tensor bias = call.weight(bias_name(name));
+  return bias.defined() ? bias.to(call.exact_type()) : bias;
 }
 
-bool of_heads(const Call& call) { return call.op.purpose == Purpose::kHeadNorm; }
+void accumulate_named(const Call& call, std::string_view name, const at::Tensor& value) {
+  const at::Tensor gradient = call.gradient(name);
+  if (gradient.defined()) accumulate(gradient, value);
+}
 
 }  // namespace
 
 void norm_forward(Call& call) {
-  if (of_heads(call)) return heads_forward(call);
+  if (call.op.purpose == Purpose::kHeadSums) return head_sums(call);
+  if (call.op.purpose == Purpose::kHeadNorm) return head_norm_forward(call);
   const at::Tensor& x = call.read(0);
-  const at::Tensor bias = call.bias();
-  const auto type = exact(call);
+  const auto type = call.exact_type();
   const Architecture& model = *call.rank.setting.model;
+  const std::string_view name = name_of(call.op.part);
+  const at::Tensor weight = weight_of(call, name, x.size(-1));
   const Normed y = model.norm == Norm::kLayer
-                       ? layer(x.to(type), call.weight().to(type),
-                               bias.defined() ? bias.to(type) : bias, model.norm_epsilon)
-                       : rms(x.to(type), call.weight().to(type), model.norm_epsilon);
+                       ? layer(x.to(type), weight, bias_of(call, name), model.norm_epsilon)
+                       : rms(x.to(type), weight, model.norm_epsilon);
   call.write(0, y.out.to(x.scalar_type()));
   call.write(1, y.statistics);
 }
 
 void norm_backward_kernel(Call& call) {
-  if (of_heads(call)) return heads_backward(call);
+  if (call.op.purpose == Purpose::kHeadSums) return head_sums(call);
+  if (call.op.purpose == Purpose::kHeadNorm) return head_norm_backward(call);
   const at::Tensor& dy = call.read(0);
-  const auto type = exact(call);
+  const auto type = call.exact_type();
   const at::Tensor x = call.read(1).to(type);
   const bool layered = call.rank.setting.model->norm == Norm::kLayer;
-  const Gradients g = layered ? layer_backward(dy.to(type), x, call.read(2), call.weight().to(type))
-                              : rms_backward(dy.to(type), x, call.read(2), call.weight().to(type));
+  const std::string_view name = name_of(call.op.part);
+  const at::Tensor weight = weight_of(call, name, x.size(-1));
+  const Gradients g = layered ? layer_backward(dy.to(type), x, call.read(2), weight)
+                              : rms_backward(dy.to(type), x, call.read(2), weight);
   const at::Tensor dx = g.input.to(dy.scalar_type());
   call.write(0, call.has(3) ? dx + call.read(3) : dx);
-  accumulate(call.gradient(), g.weight);
-  const at::Tensor bias = call.bias_gradient();
-  if (bias.defined()) accumulate(bias, g.bias);
+  accumulate_named(call, name, g.weight);
+  if (layered) accumulate_named(call, bias_name(name), g.bias);
 }
 
 }  // namespace stepwright

@@ -25,7 +25,7 @@ constexpr Row kTable[] = {
     {OperatorKind::kAttention, attention_forward, attention_backward},
     {OperatorKind::kActivation, activation_forward, activation_backward},
     {OperatorKind::kDropout, dropout_forward, dropout_backward},
-    {OperatorKind::kAdd, add_forward, add_forward},
+    {OperatorKind::kAdd, add_forward, add_backward},
     {OperatorKind::kAccumulate, nullptr, accumulate_forward, accumulate_weight_gradient},
     {OperatorKind::kLossLocal, loss_forward, loss_backward},
     {OperatorKind::kNormSquare, norm_square},

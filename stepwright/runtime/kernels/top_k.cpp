@@ -1,6 +1,6 @@
-// The gate: a softmax over all experts, the largest k of a row (of equal ones the lowest expert),
-// and their weights. Balanced routing deals the experts out by the place of the token in the batch;
-// weights are the router's all the same.
+// The gate: a softmax over all experts or a sigmoid of each, the largest k of a row (of equal ones
+// the lowest expert), and their weights. Balanced routing deals the experts out by the place of the
+// token in the batch; weights are the router's all the same.
 #include "stepwright/runtime/kernels/top_k.h"
 
 #include "stepwright/runtime/kernels/kernels.h"
@@ -24,14 +24,15 @@ at::Tensor largest_of_rows(const at::Tensor& values, std::int64_t count) {
 void top_k_forward(Call& call) {
   const Experts& experts = *call.rank.setting.model->experts;
   const at::Tensor exact = call.read(0).to(scalar_type(call.rank.setting.exact));
-  const at::Tensor probabilities = exact.softmax(1);
+  const at::Tensor probabilities =
+      experts.scoring == Scoring::kSigmoid ? exact.sigmoid() : exact.softmax(1);
   const at::Tensor chosen = call.rank.job.routing == Routing::kBalanced
                                 ? dealt_out(call, exact.size(0), experts)
                                 : largest_of_rows(probabilities, experts.top_k);
   at::Tensor weights = probabilities.gather(1, chosen);
   if (experts.normalize_top_k) weights = weights / weights.sum(1, true);
   call.write(0, probabilities);
-  call.write(1, std::move(weights));
+  call.write(1, weights * experts.scale);
   call.write(2, chosen.to(at::kInt));
   call.write(3, at::bincount(chosen.reshape({-1}), {}, experts.count).unsqueeze(0));
 }
@@ -40,14 +41,17 @@ void top_k_backward(Call& call) {
   const Experts& experts = *call.rank.setting.model->experts;
   const at::Tensor& probabilities = call.read(1);
   const at::Tensor chosen = call.read(2).to(at::kLong);
-  at::Tensor d_chosen = call.read(0);
+  at::Tensor d_chosen = call.read(0) * experts.scale;
   if (experts.normalize_top_k) {
     const at::Tensor picked = probabilities.gather(1, chosen);
     const at::Tensor sum = picked.sum(1, true);
     d_chosen = (d_chosen - (d_chosen * picked).sum(1, true) / sum) / sum;
   }
   const at::Tensor d = at::zeros_like(probabilities).scatter_(1, chosen, d_chosen);
-  const at::Tensor d_logits = probabilities * (d - (d * probabilities).sum(1, true));
+  const at::Tensor slope = experts.scoring == Scoring::kSigmoid
+                               ? d * (1 - probabilities)
+                               : d - (d * probabilities).sum(1, true);
+  const at::Tensor d_logits = probabilities * slope;
   call.write(0, d_logits.to(scalar_type(call.rank.setting.storage)));
 }
 

@@ -16,40 +16,12 @@ void refuse(bool asked, std::string_view field, std::string_view value, std::str
 
 /// What a decoder may have beyond the blocks that are executed.
 void check_variants(const Architecture& model) {
-  refuse(carries_state(model) || has_mixer(model, Mixer::kNone), "model.layers", "another mixer",
-         "executed is attention");
-  refuse(has_feed_forward(model, FeedForward::kNone), "model.layers", "feed_forward: none",
-         "executed are dense and experts");
-  refuse(model.qk_norm != QkNorm::kNone && model.qk_norm != QkNorm::kHead, "model.qk_norm",
-         name_of(kQkNormNames, model.qk_norm), "executed are none and head");
-  const struct {
-    bool asked;
-    std::string_view field;
-  } variants[] = {{model.qk_norm_bias, "qk_norm_bias"},
-                  {model.attention_gate, "attention_gate"},
-                  {model.sinks, "sinks"},
-                  {!model.norm_weight, "norm_weight"},
-                  {model.norm_unit_offset, "norm_unit_offset"},
-                  {model.norm_placement != NormPlacement::kBefore, "norm_placement"},
-                  {model.attention_scale != 0, "attention_scale"},
-                  {model.attention_cap != 0, "attention_cap"},
-                  {model.logit_cap != 0, "logit_cap"},
-                  {model.logit_scale != 1, "logit_scale"},
-                  {model.embedding_scale != 1, "embedding_scale"},
-                  {model.residual_scale != 1, "residual_scale"},
-                  {model.experts && model.experts->bias, "experts.bias"},
-                  {model.experts && model.experts->router_bias, "experts.router_bias"},
-                  {model.experts && model.experts->scoring != Scoring::kSoftmax, "experts.scoring"},
-                  {model.experts && model.experts->groups > 1, "experts.groups"},
-                  {model.experts && model.experts->scale != 1, "experts.scale"}};
-  for (const auto& variant : variants) {
-    refuse(variant.asked, fmt::format("model.{}", variant.field), "this", "leave it out");
-  }
-  for (const LayerClass& layer : layer_order(model).classes) {
-    refuse(layer.chunked, "model.layers.chunked", "true", "give windows");
-    refuse(!layer.rotated, "model.layers.rotated", "false", "rotate all layers");
-    refuse(layer.ffn != 0, "model.layers.ffn", "a width of its own", "give all the model's");
-  }
+  refuse(carries_state(model), "model.layers", "a mixer that carries a state",
+         "executed are attention and none");
+  refuse(model.qk_norm == QkNorm::kWhole && model.norm == Norm::kLayer, "model.qk_norm",
+         "whole with norm layernorm", "executed is rmsnorm over all heads");
+  refuse(model.experts && model.experts->groups > 1, "model.experts.groups", "more than one",
+         "leave it out");
 }
 
 void check_model(const Architecture& model) {
@@ -88,6 +60,9 @@ void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
   check_model(job.model);
   check_kernels(job.kernels);
+  const bool biased_experts = job.model.experts && job.model.experts->bias;
+  refuse(biased_experts && planned.plan.parallel.expert_tensor > 1, "parallel.expert_tensor",
+         "above 1 with biases in experts", "leave it 1");
   refuse(job.dispatcher == Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||

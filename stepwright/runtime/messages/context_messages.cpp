@@ -14,10 +14,15 @@ at::Tensor context_buffer(const Call& call, at::IntArrayRef extents) {
   return at::empty(extents, call.rank.options_of(call.op.dtype));
 }
 
-/// The keys and values at the end of rows that may hold queries before them.
+std::int64_t query_width(const Call& call) {
+  return call.rank.setting.heads() * call.rank.setting.model->head_dim;
+}
+
+/// The keys and values of rows that may hold queries before them, and gates behind them.
 at::Tensor key_values(const Call& call, const at::Tensor& rows, std::int64_t ranks) {
   const std::int64_t width = call.op.payload_elements / (rows.size(0) * ranks);
-  return rows.narrow(1, rows.size(1) - width, width).contiguous();
+  const std::int64_t first = rows.size(1) == width ? 0 : query_width(call);
+  return rows.narrow(1, first, width).contiguous();
 }
 
 void shift_rows(Call& call) {
@@ -44,7 +49,7 @@ void scatter_gradient_of_keys(Call& call) {
   at::Tensor part = context_buffer(call, {whole.size(0) / group.size(), whole.size(1)});
   group.reduce_scatter(call.op, part, whole);
   at::Tensor rows = call.read(1);
-  rows.narrow(1, rows.size(1) - part.size(1), part.size(1)).add_(part);
+  rows.narrow(1, query_width(call), part.size(1)).add_(part);
   call.write(0, std::move(rows));
 }
 
@@ -118,7 +123,8 @@ void exchange_heads(Call& call) {
   if (!all.defined() || call.op.purpose == Purpose::kQueries) {
     const std::int64_t kv = s.kv_heads() * (s.model->head_dim + s.model->value_dim());
     const std::int64_t width = s.heads() * s.model->head_dim + kv;
-    all = context_buffer(call, {moved.size(0), outwards ? width / s.context : width});
+    const std::int64_t gates = s.model->attention_gate ? s.heads() * s.model->value_dim() : 0;
+    all = at::zeros({moved.size(0), outwards ? width / s.context : width + gates}, moved.options());
   }
   all.narrow(1, into.first, into.count).copy_(moved);
 }

@@ -1,0 +1,130 @@
+// Norms of queries and keys in rows of queries, keys and values: over each head, or over all heads
+// of each, whose sums tensor ranks share.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/model/parameters.h"
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+/// Queries, or keys: their columns, and what is normed at once.
+struct HeadRun {
+  std::string_view name;
+  std::int64_t index;   ///< 0: queries, 1: keys.
+  std::int64_t first;   ///< Column.
+  std::int64_t groups;  ///< What is normed at once, so often in a row.
+  std::int64_t width;   ///< Elements here of what is normed at once.
+  std::int64_t whole;   ///< And on all tensor ranks.
+
+  [[nodiscard]] at::Tensor of(const at::Tensor& rows) const {
+    return rows.narrow(1, first, groups * width).view({rows.size(0), groups, width});
+  }
+};
+
+std::array<HeadRun, 2> head_runs(const Call& call) {
+  const Setting& s = call.rank.setting;
+  const std::int64_t dim = s.model->head_dim;
+  const bool whole = s.model->qk_norm == QkNorm::kWhole;
+  const auto run = [&](std::string_view name, std::int64_t index, std::int64_t heads,
+                       std::int64_t all_heads) {
+    return HeadRun{.name = name,
+                   .index = index,
+                   .first = index * s.heads() * dim,
+                   .groups = whole ? 1 : heads,
+                   .width = whole ? heads * dim : dim,
+                   .whole = whole ? all_heads * dim : dim};
+  };
+  return {run("attention.q_norm", 0, s.heads(), s.model->heads),
+          run("attention.k_norm", 1, s.kv_heads(), s.model->kv_heads)};
+}
+
+/// Without its mean where norms are LayerNorms.
+at::Tensor centred(const Call& call, const at::Tensor& x) {
+  return call.rank.setting.model->norm == Norm::kLayer ? x - x.mean(-1, true) : x;
+}
+
+at::Tensor values(const Call& call, const HeadRun& run, const at::Tensor& rows) {
+  return centred(call, run.of(rows).to(call.exact_type()));
+}
+
+/// A weight or bias as a factor of [rows, groups, width].
+at::Tensor shaped(const Call& call, const HeadRun& run, const at::Tensor& parameter) {
+  return parameter.to(call.exact_type()).view({-1, run.width});
+}
+
+at::Tensor weighted(const Call& call, const HeadRun& run, const at::Tensor& x) {
+  const at::Tensor weight = call.weight(run.name);
+  if (!weight.defined()) return x;
+  const at::Tensor factor = shaped(call, run, weight);
+  return x * (call.rank.setting.model->norm_unit_offset ? factor + 1 : factor);
+}
+
+/// The mean over what is normed at once: of `each`, or from the sums of all ranks at `place`.
+at::Tensor mean(const Call& call, const HeadRun& run, const at::Tensor& each, std::size_t place) {
+  const at::Tensor sums =
+      call.has(place) ? call.read(place).narrow(1, run.index, 1).unsqueeze(-1) : each.sum(-1, true);
+  return sums / static_cast<double>(run.whole);
+}
+
+/// Adds the sums over rows, and over heads where these share a parameter.
+void add_gradient(const Call& call, std::string_view name, const at::Tensor& each) {
+  const at::Tensor gradient = call.gradient(name);
+  if (!gradient.defined()) return;
+  const at::Tensor sum = each.sum(0);
+  accumulate(gradient, gradient.numel() == sum.numel() ? sum : sum.sum(0));
+}
+
+}  // namespace
+
+void head_sums(Call& call) {
+  std::vector<at::Tensor> sums;
+  for (const HeadRun& run : head_runs(call)) {
+    const bool backward = call.op.phase == Phase::kDataGradient;
+    const at::Tensor x = values(call, run, call.read(backward ? 1 : 0));
+    const at::Tensor other =
+        backward ? weighted(call, run, run.of(call.read(0)).to(call.exact_type())) : x;
+    sums.push_back((x * other).sum(-1));
+  }
+  call.write(0, at::cat(sums, 1));
+}
+
+void head_norm_forward(Call& call) {
+  const at::Tensor& rows = call.read(0);
+  at::Tensor out = rows.clone();
+  std::vector<at::Tensor> scales;
+  for (const HeadRun& run : head_runs(call)) {
+    const at::Tensor x = values(call, run, rows);
+    const double epsilon = call.rank.setting.model->norm_epsilon;
+    const at::Tensor scale = at::rsqrt(mean(call, run, x.square(), 1) + epsilon);
+    at::Tensor y = weighted(call, run, x * scale);
+    const at::Tensor bias = call.weight(bias_name(run.name));
+    if (bias.defined()) y = y + shaped(call, run, bias);
+    run.of(out).copy_(y);
+    scales.push_back(scale.squeeze(-1));
+  }
+  call.write(0, std::move(out));
+  call.write(1, at::cat(scales, 1));
+}
+
+/// Operands: the gradient, the rows, 1 / deviations, and the shared sums where there are any.
+void head_norm_backward(Call& call) {
+  const at::Tensor& d_rows = call.read(0);
+  std::int64_t first = 0;
+  for (const HeadRun& run : head_runs(call)) {
+    const at::Tensor scale = call.read(2).narrow(1, first, run.groups).unsqueeze(-1);
+    first += run.groups;
+    const at::Tensor x = values(call, run, call.read(1));
+    const at::Tensor dy = run.of(d_rows).to(call.exact_type());
+    const at::Tensor d_unit = centred(call, weighted(call, run, dy));
+    const at::Tensor along = mean(call, run, d_unit * x, 3) * scale;
+    add_gradient(call, run.name, dy * x * scale);
+    add_gradient(call, bias_name(run.name), dy);
+    run.of(d_rows).copy_((d_unit - x * scale * along) * scale);
+  }
+  call.write(0, d_rows);
+}
+
+}  // namespace stepwright
