@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace stepwright {
 
@@ -34,7 +35,7 @@ struct Family {
   /// The prefix of names; files of the model without its head leave it out.
   std::string_view prefix;
   std::span<const ParameterNames> names;
-  std::span<const ParameterNames> expert_names;
+  std::span<const ParameterNames> own_names;  ///< Of its own: before those in `names`.
   /// Another name of the head's table.
   std::string_view head_alias;
   /// Tensors whose names end so follow from the configuration (masks, frequencies).
@@ -42,7 +43,11 @@ struct Family {
 };
 
 /// The families whose weights can be read and written, those with fewer keys first.
-std::span<const Family> weight_families();
+const std::vector<Family>& weight_families();
+
+// Those of one kind, a source for each.
+std::span<const Family> llama_weights();
+std::span<const Family> gpt_weights();
 
 /// The family of a `model_type`; null when it is not among them.
 const Family* find_family(std::string_view model_type);

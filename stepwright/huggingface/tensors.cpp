@@ -24,7 +24,7 @@ class Writer {
 
  private:
   [[nodiscard]] const ParameterNames& names_of(std::string_view own) const {
-    for (const auto& list : {family_.names, family_.expert_names}) {
+    for (const auto& list : {family_.own_names, family_.names}) {
       for (const ParameterNames& names : list) {
         if (names.own == own) return names;
       }
