@@ -68,4 +68,12 @@ void add_qwen3_attention(const ConfigFields& fields, Architecture& model) {
   model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
 }
 
+void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model) {
+  constexpr double kLargestScale = 1e6;
+  model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
+  model.residual_scale = fields.number_or("residual_multiplier", 1, 0, kLargestScale);
+  model.attention_scale = fields.number_or("attention_multiplier", attention, 0, kLargestScale);
+  model.logit_scale = 1 / fields.number_or("logits_scaling", 1, 1e-6, kLargestScale);
+}
+
 }  // namespace stepwright

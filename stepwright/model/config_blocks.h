@@ -33,5 +33,8 @@ Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
 /// Norms of single heads of queries and keys, and `attention_bias` (Qwen3).
 void add_qwen3_attention(const ConfigFields& fields, Architecture& model);
+/// Granite: scales of embedded tokens, branches, scores and logits, which are divided by theirs.
+/// `attention` is the scale of scores where the file has none.
+void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model);
 
 }  // namespace stepwright

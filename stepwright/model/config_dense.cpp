@@ -63,15 +63,6 @@ Architecture read_arcee(const ConfigFields& fields) {
   return model;
 }
 
-/// Scales of embedded tokens, branches, scores and logits, which are divided by theirs.
-void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model) {
-  constexpr double kLargestScale = 1e6;
-  model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
-  model.residual_scale = fields.number_or("residual_multiplier", 1, 0, kLargestScale);
-  model.attention_scale = fields.number_or("attention_multiplier", attention, 0, kLargestScale);
-  model.logit_scale = 1 / fields.number_or("logits_scaling", 1, 1e-6, kLargestScale);
-}
-
 Architecture read_granite(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048});
   add_llama_biases(fields, model);
