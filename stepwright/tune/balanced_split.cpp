@@ -114,6 +114,14 @@ std::vector<std::int64_t> balanced_split(const Work& work, const LayerCounts& la
   return Balance(work, layers, schedule, recompute, pipeline).run();
 }
 
+std::optional<Plan> with_balanced_split(WorkFloor& work, const Plan& plan) {
+  if (!plan.layers.empty()) return std::nullopt;
+  Plan split = plan;
+  split.layers = balanced_split(work.rough(plan), work.layers(), plan.schedule, plan.recompute,
+                                plan.parallel.pipeline);
+  return split.layers.empty() ? std::nullopt : std::optional(std::move(split));
+}
+
 const StageChoice* BalancedChoices::of(const StageChoice& choice, const Plan& plan) {
   if (!choice.balances) return nullptr;
   const std::int64_t pipeline = plan.parallel.pipeline;

@@ -18,6 +18,10 @@ std::vector<std::int64_t> balanced_split(const Work& work, const LayerCounts& la
                                          const Schedule& schedule, const Recompute& recompute,
                                          std::int64_t pipeline);
 
+/// The plan with a balanced split by the rough work of its kind; nothing where that is the even one,
+/// or the plan lists layers.
+std::optional<Plan> with_balanced_split(WorkFloor& work, const Plan& plan);
+
 /// Stage choices with their layers dealt out by the rough work of plans (`WorkFloor::rough`): known
 /// before anything has a price, and the same whoever asks. Not shared between threads.
 class BalancedChoices {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <tuple>
 
 #include "stepwright/core/parallel.h"
-#include "stepwright/simulate/price/block_store.h"
 
 namespace stepwright {
 namespace {
@@ -86,9 +84,8 @@ void simulate_below(Evaluation& evaluation, std::vector<Candidate>& candidates, 
 
 void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates, Played played) {
   const auto workers = static_cast<std::size_t>(std::max(1, evaluation.threads()));
-  const auto blocks = std::make_shared<BlockStore>();
   parallel_for(evaluation.threads(), workers, [&](std::size_t worker) {
-    Pricer pricer(evaluation.job(), evaluation.cost(), blocks);
+    Pricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       Candidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stepwright/cost/cost_model.h"
+#include "stepwright/simulate/price/price_store.h"
 #include "stepwright/tune/best_plans.h"
 #include "stepwright/tune/tune.h"
 
@@ -20,9 +21,10 @@ TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
 /// the number of threads change nothing but `operators`.
 class Evaluation {
  public:
-  /// All must outlive it.
-  Evaluation(const Job& job, const CostModel& cost, const Running& running)
-      : job_(job), cost_(cost), running_(running) {}
+  /// All but `prices` must outlive it.
+  Evaluation(const Job& job, const CostModel& cost, const Running& running,
+             const PriceStore& prices = {})
+      : job_(job), cost_(cost), running_(running), prices_(prices) {}
 
   /// Simulates candidates side by side, but those it knows. One that turns out not to fit is
   /// accounted and not played.
@@ -33,6 +35,8 @@ class Evaluation {
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const CostModel& cost() const { return cost_; }
+  /// For pricers of its plans.
+  [[nodiscard]] const PriceStore& prices() const { return prices_; }
   [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const Candidate& candidate) const {
     return known_.contains(candidate.text);
@@ -59,6 +63,7 @@ class Evaluation {
   const Job& job_;
   const CostModel& cost_;
   const Running& running_;
+  PriceStore prices_;
   std::map<std::string, TunedPlan> known_;    ///< By text; those that do not fit are empty.
   std::map<std::string, Accounted> waiting_;  ///< They fit.
   std::vector<double> times_;                 ///< Of plans that fit, ascending.

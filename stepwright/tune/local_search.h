@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/simulate/found_order.h"
+#include "stepwright/simulate/price/price_store.h"
 #include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/dimensions.h"
 #include "stepwright/tune/evaluation.h"
@@ -18,9 +19,9 @@ namespace stepwright {
 class PlayedPrices {
  public:
   /// Descents that use it stop where `most_operators` were played.
-  PlayedPrices(const Job& job, const CostModel& cost,
+  PlayedPrices(const Job& job, const CostModel& cost, const PriceStore& shared = {},
                std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
-      : job_(job), pricer_(job, cost), work_(job, cost), most_operators_(most_operators) {}
+      : job_(job), pricer_(job, cost, shared), work_(job, cost), most_operators_(most_operators) {}
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Prices a plan by its closed form.
@@ -32,14 +33,8 @@ class PlayedPrices {
     return entry->second;
   }
 
-  /// The plan with a balanced split; nothing where that is the even one, or the plan lists layers.
-  std::optional<Plan> balanced(const Plan& plan) {
-    if (!plan.layers.empty()) return std::nullopt;
-    Plan split = plan;
-    split.layers = balanced_split(work_.rough(plan), work_.layers(), plan.schedule, plan.recompute,
-                                  plan.parallel.pipeline);
-    return split.layers.empty() ? std::nullopt : std::optional(split);
-  }
+  /// The plan with a balanced split, where it has one (`with_balanced_split`).
+  std::optional<Plan> balanced(const Plan& plan) { return with_balanced_split(work_, plan); }
   /// The plans, those that lack an order (`auto`) with the orders that are found for them.
   std::vector<Plan> with_orders(const std::vector<Plan>& plans) {
     std::vector<Plan> settled;

@@ -65,7 +65,7 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
   std::vector<MemoryStep> steps;
   if (!best.fits) return steps;
   const CostModel cost(result.job);
-  PlayedPrices prices(result.job, cost, kMostPlayed);
+  PlayedPrices prices(result.job, cost, PriceStore{}, kMostPlayed);
   const Dimensions space = dimensions(result.job);
   const Running running{.threads = thread_count(options), .progress = {}};
   TunedPlan last = best;

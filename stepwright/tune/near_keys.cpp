@@ -16,17 +16,16 @@ constexpr int kExpanded = 100;
 /// The best plans that were priced, and whether their neighbours were.
 class Pool {
  public:
-  Pool(const Job& job, const CostModel& cost, const Dimensions& space, const Goal& goal)
-      : job_(job), space_(space), goal_(goal), pricer_(job, cost) {}
+  Pool(const Job& job, const CostModel& cost, const Dimensions& space, const Goal& goal,
+       const PriceStore& prices)
+      : job_(job), space_(space), goal_(goal), pricer_(job, cost, prices), work_(job, cost) {}
 
-  /// Adds a plan where it fits, is one of the space and lowers the last key.
+  /// Adds a plan with even layers, and with a balanced split where the space has it.
   void add(const Plan& plan) {
     if (!seen_.insert(plan).second || !is_settled(plan.schedule)) return;
-    const Price price = pricer_.price(plan);
-    if (price.memory_bytes > goal_.capacity_bytes || price.seconds >= keys().last) return;
-    if (!contains(job_, space_, plan)) return;
-    plans_.emplace(price.seconds, Member{plan});
-    if (plans_.size() > goal_.keep) plans_.erase(std::prev(plans_.end()));
+    add(plan, plan);
+    if (!balances(job_, space_, plan)) return;
+    if (const auto split = with_balanced_split(work_, plan)) add(*split, plan);
   }
 
   /// Adds the neighbours of the best plan that still lacks them; false where all have theirs.
@@ -34,7 +33,8 @@ class Pool {
     for (auto& [key, member] : plans_) {
       if (member.expanded) continue;
       member.expanded = true;
-      for (const Plan& plan : neighbours(job_, space_, Plan(member.plan))) add(plan);
+      if (!expanded_.insert(member.even).second) continue;
+      for (const Plan& plan : neighbours(job_, space_, Plan(member.even))) add(plan);
       return true;
     }
     return false;
@@ -46,24 +46,38 @@ class Pool {
   }
 
  private:
+  /// Adds a plan where it fits, is one of the space and lowers the last key.
+  void add(const Plan& plan, const Plan& even) {
+    const Price price = pricer_.price(plan);
+    if (price.memory_bytes > goal_.capacity_bytes || price.seconds >= keys().last) return;
+    if (!contains(job_, space_, even)) return;
+    plans_.emplace(price.seconds, Member{even});
+    if (plans_.size() > goal_.keep) plans_.erase(std::prev(plans_.end()));
+  }
+
   struct Member {
-    Plan plan;
+    Plan even;  ///< The plan without its balanced split.
     bool expanded = false;
   };
   const Job& job_;
   const Dimensions& space_;
   const Goal& goal_;
   Pricer pricer_;
+  WorkFloor work_;
   std::set<Plan> seen_;
+  std::set<Plan> expanded_;
   std::multimap<double, Member> plans_;
 };
 
 }  // namespace
 
 KnownKeys near_keys(const Job& job, const CostModel& cost, const Dimensions& space,
-                    const Plan& start, const Goal& goal) {
-  Pool pool(job, cost, space, goal);
-  pool.add(start);
+                    const std::vector<Plan>& starts, const Goal& goal, const PriceStore& prices) {
+  Pool pool(job, cost, space, goal, prices);
+  for (Plan start : starts) {
+    if (job.space.layers.empty()) start.layers.clear();
+    pool.add(start);
+  }
   for (int i = 0; i < kExpanded && pool.expand(); ++i) {
   }
   return pool.keys();

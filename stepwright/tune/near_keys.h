@@ -1,6 +1,6 @@
 #pragma once
 
-#include <limits>
+#include <vector>
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/tune/dimensions.h"
@@ -8,12 +8,12 @@
 
 namespace stepwright {
 
-/// The keys of plans near `start`, a plan of the space that fits by its price: their least, and as
-/// many as the goal keeps. A search that knows them begins with the limit that it would reach, and
+/// The keys of `starts`, plans of the space, and of those near them that fit by their price: their
+/// least, and as many as the goal keeps. A search that knows them begins with the limit that it would reach, and
 /// prices little that has no place in the end. Every plan is one of the space and fits, so that
 /// none of the best has a larger key than the last of these. Nothing is known where too few are
 /// near.
 KnownKeys near_keys(const Job& job, const CostModel& cost, const Dimensions& space,
-                    const Plan& start, const Goal& goal);
+                    const std::vector<Plan>& starts, const Goal& goal, const PriceStore& prices);
 
 }  // namespace stepwright

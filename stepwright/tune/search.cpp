@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "stepwright/core/parallel.h"
-#include "stepwright/simulate/price/block_store.h"
+#include "stepwright/simulate/price/price_store.h"
 
 namespace stepwright {
 namespace {
@@ -88,8 +88,8 @@ std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeratio
 /// One search per thread that is at work; what they remember changes no answer.
 class Workers {
  public:
-  Workers(const Job& job, const CostModel& cost, const Goal& goal)
-      : job_(job), cost_(cost), goal_(goal), blocks_(std::make_shared<BlockStore>()) {}
+  Workers(const Job& job, const CostModel& cost, const Goal& goal, const PriceStore& prices)
+      : job_(job), cost_(cost), goal_(goal), prices_(prices) {}
 
   /// Lends a search to `work`.
   template <class Work>
@@ -103,7 +103,7 @@ class Workers {
  private:
   std::unique_ptr<UnitSearch> take() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<UnitSearch>(job_, cost_, goal_, blocks_);
+    if (idle_.empty()) return std::make_unique<UnitSearch>(job_, cost_, goal_, prices_);
     std::unique_ptr<UnitSearch> worker = std::move(idle_.back());
     idle_.pop_back();
     return worker;
@@ -112,7 +112,7 @@ class Workers {
   const Job& job_;
   const CostModel& cost_;
   Goal goal_;
-  std::shared_ptr<BlockStore> blocks_;
+  PriceStore prices_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<UnitSearch>> idle_;
 };
@@ -120,8 +120,9 @@ class Workers {
 /// The queue of units and what was found in those that left it.
 class Search {
  public:
-  Search(const Job& job, const CostModel& cost, const Goal& goal, const Running& running)
-      : goal_(goal), running_(running), workers_(job, cost, goal), all_(goal.keep) {}
+  Search(const Job& job, const CostModel& cost, const Goal& goal, const PriceStore& prices,
+         const Running& running)
+      : goal_(goal), running_(running), workers_(job, cost, goal, prices), all_(goal.keep) {}
 
   Findings run(std::vector<SearchUnit> units) {
     const bool bounds = !goal_.exhaustive;
@@ -204,9 +205,9 @@ class Search {
 }  // namespace
 
 Findings search_plans(const Job& job, const CostModel& cost, const Enumeration& enumeration,
-                      const Goal& goal, const Running& running) {
+                      const Goal& goal, const Running& running, const PriceStore& prices) {
   WorkFloor work(job, cost);
-  return Search(job, cost, goal, running).run(make_units(job, enumeration, goal, work));
+  return Search(job, cost, goal, prices, running).run(make_units(job, enumeration, goal, work));
 }
 
 }  // namespace stepwright

@@ -60,7 +60,7 @@ class Tuning {
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
         found_(goal_.keep),
-        evaluation_(job, cost_, running_) {
+        evaluation_(job, cost_, running_, prices_) {
     if (enumeration_.legal() == 0) fail_empty(job, enumeration_);
   }
 
@@ -74,7 +74,7 @@ class Tuning {
     if (evaluation_.fitting() == 0) {
       set_smallest(result);
     } else {
-      PlayedPrices prices(job_, cost_);
+      PlayedPrices prices(job_, cost_, prices_);
       near_ = search_locally(evaluation_, prices, space_, goal_.capacity_bytes);
       extend();
       narrow_gap();
@@ -105,11 +105,12 @@ class Tuning {
   /// Keeps the best plans by price.
   void find() {
     goal_.known = {};
-    if (!goal_.exhaustive && start_) {
-      goal_.known = near_keys(job_, cost_, space_, *start_, goal_);
+    if (!goal_.exhaustive && !starts_.empty()) {
+      goal_.known = near_keys(job_, cost_, space_, starts_, goal_, prices_);
     }
-    found_ = search_plans(job_, cost_, enumeration_, goal_, running_);
+    found_ = search_plans(job_, cost_, enumeration_, goal_, running_, prices_);
     kept_ = found_.kept.list();
+    for (const Candidate& candidate : kept_) starts_.push_back(candidate.plan);
   }
 
   /// Proves the best plan of a small space, which is all kept: first the best by price, then
@@ -212,7 +213,7 @@ class Tuning {
     goal_.least_memory = true;
     goal_.exhaustive = options_.exhaustive;
     goal_.keep = 1;
-    found_ = search_plans(job_, cost_, enumeration_, goal_, running_);
+    found_ = search_plans(job_, cost_, enumeration_, goal_, running_, prices_);
     const Candidate& least = found_.kept.list().front();
     TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
     const double capacity = usable_bytes(job_);
@@ -309,8 +310,8 @@ class Tuning {
     }
     const Plan& plan = result.baseline->plan;
     if (!contains(job_, space_, plan)) return;
-    start_ = plan;
-    try_plan(plan, Pricer(job_, cost_).price(plan));
+    starts_.push_back(plan);
+    try_plan(plan, Pricer(job_, cost_, prices_).price(plan));
   }
 
   static void set_speedup(TuneResult& result) {
@@ -321,12 +322,13 @@ class Tuning {
   const Job& job_;
   const TuneOptions& options_;
   CostModel cost_;
+  PriceStore prices_;  ///< Of the search and of all that follows it.
   Dimensions space_;
   Enumeration enumeration_;
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
   Running running_;
   Goal goal_;
-  std::optional<Plan> start_;  ///< The rule's, where the space has it.
+  std::vector<Plan> starts_;  ///< The rule's, where the space has it, and what was found.
   Findings found_;
   std::vector<Candidate> kept_;  ///< Of what was found, by price.
   Evaluation evaluation_;

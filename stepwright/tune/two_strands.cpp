@@ -70,7 +70,7 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
   if (!best.fits || !result.job.space.strands.empty()) return std::nullopt;
   const Job job = with_strands(result.job);
   const CostModel cost(job);
-  PlayedPrices prices(job, cost, kMostPlayedStrands);
+  PlayedPrices prices(job, cost, PriceStore{}, kMostPlayedStrands);
   const Dimensions space = dimensions(job);
   const Running running{.threads = thread_count(options), .progress = {}};
   Evaluation evaluation(job, cost, running);

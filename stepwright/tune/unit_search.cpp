@@ -7,7 +7,7 @@
 
 #include "stepwright/schedule/facts.h"
 #include "stepwright/simulate/price/block_costs.h"
-#include "stepwright/simulate/price/block_store.h"
+#include "stepwright/simulate/price/price_store.h"
 #include "stepwright/simulate/price/position_floor.h"
 
 namespace stepwright {
@@ -68,10 +68,10 @@ BlockWork block_work(const BlockCosts& blocks, const Recompute& recompute, Backw
 }  // namespace
 
 UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const Goal& goal,
-                       std::shared_ptr<BlockStore> blocks)
+                       const PriceStore& prices)
     : job_(job),
       goal_(goal),
-      pricer_(job, cost, std::move(blocks)),
+      pricer_(job, cost, prices),
       sharding_(job, cost),
       work_(job, cost),
       balanced_(work_),

@@ -83,9 +83,8 @@ struct Findings {
 /// Searches units with one pricer; one for each thread.
 class UnitSearch {
  public:
-  /// `blocks` may be shared with other searches of the job.
-  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal,
-             std::shared_ptr<BlockStore> blocks);
+  /// `prices` may be shared with other searches of the job.
+  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal, const PriceStore& prices);
 
   /// Cuts a unit by pipeline degree, with floors that know its expert degrees and that its states
   /// have to fit. Leaves out where they cannot. `all`: what was found until now.

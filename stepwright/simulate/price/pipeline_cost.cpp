@@ -31,8 +31,8 @@ SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
 
 }  // namespace
 
-PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost)
-    : job_(job), cost_(cost), layers_(layer_order(job.model)) {}
+PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost, PlayedPipeline& played)
+    : job_(job), cost_(cost), layers_(layer_order(job.model)), played_(played) {}
 
 /// Counts the layers of every chunk of the model, by class.
 void PipelinePricer::count_layers(const BlockCosts& blocks, const Plan& plan) {
@@ -227,8 +227,8 @@ PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
   const bool full = std::ranges::all_of(
       chunks_, [](const Chunk& chunk) { return chunk.forward.retained_bytes > 0; });
   if (full && has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
-  const PlayedSchedule& known = played_.schedule(plan, micro_batches(job_, plan));
-  return played_bytes(known.fullest[static_cast<std::size_t>(position)], stage);
+  const auto known = played_.waiting(plan, micro_batches(job_, plan));
+  return played_bytes(known->fullest[static_cast<std::size_t>(position)], stage);
 }
 
 /// The chunks of a position and their work, without what waits.
@@ -322,7 +322,7 @@ void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& se
 /// the weight gradients that the position may leave until then.
 void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send& send) {
   const auto m = static_cast<double>(cost.micro_batches);
-  const PlayedSchedule* cut = cuts() ? &played_.schedule(plan, cost.micro_batches) : nullptr;
+  const auto cut = cuts() ? played_.waiting(plan, cost.micro_batches) : nullptr;
   double fill = 0;
   double drain = 0;
   std::size_t position = 0;

@@ -13,7 +13,8 @@ namespace stepwright {
 /// calls.
 class PipelinePricer {
  public:
-  PipelinePricer(const Job& job, const CostModel& cost);
+  /// `played` must outlive it.
+  PipelinePricer(const Job& job, const CostModel& cost, PlayedPipeline& played);
 
   /// One message of the residual stream to the neighbouring position, and the share of its time
   /// that computation beside it loses.
@@ -121,7 +122,7 @@ class PipelinePricer {
   bool floors_ = false;               ///< Whether floors of its turns are asked for.
   TurnSeconds turn_seconds_;
   TurnSeconds turn_floors_;  ///< Nothing slows these parts down.
-  PlayedPipeline played_;
+  PlayedPipeline& played_;
 };
 
 }  // namespace stepwright

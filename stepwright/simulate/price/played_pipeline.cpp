@@ -1,12 +1,7 @@
 #include "stepwright/simulate/price/played_pipeline.h"
 
-#include <algorithm>
-
 namespace stepwright {
 namespace {
-
-/// Turns remembered at most: some tens of megabytes.
-constexpr std::size_t kMostTurns = std::size_t{1} << 20;
 
 /// Micro-batches of a round: of a group where there are any.
 std::int64_t round_of(const Plan& plan, std::int64_t micro_batches) {
@@ -30,52 +25,20 @@ std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
   return kPlayedRounds * round + micro_batches % round;
 }
 
-void add_what_waits(PlayedSchedule& schedule) {
-  for (const Turns& turns : schedule.turns) {
-    const std::vector<Part> parts = parts_of(turns);
-    schedule.fullest.push_back(fullest_moments(parts, schedule.placement.chunks()));
-    schedule.weights_at_end.push_back(stepwright::weights_at_end(parts));
-  }
-}
-
 }  // namespace
 
-const PlayedSchedule& PlayedPipeline::schedule(const Plan& plan, std::int64_t micro_batches) {
-  PlayedSchedule& known =
-      remembered(plan, with_group(plan, micro_batches), played_of(plan, micro_batches));
-  if (known.fullest.empty()) add_what_waits(known);
-  return known;
-}
-
-PlayedSchedule& PlayedPipeline::remembered(const Plan& plan, const Schedule& grouped,
-                                           std::int64_t played) {
-  const Key key{grouped, plan.parallel.pipeline, played};
-  const auto found = known_.find(key);
-  if (found != known_.end()) return found->second;
-  if (turns_ > kMostTurns) {
-    known_.clear();
-    turns_ = 0;
-  }
-  PlayedSchedule& schedule =
-      known_[key] = {.placement = placement_of(plan),
-                     .turns = all_turns(grouped, plan.parallel.pipeline, played),
-                     .order = {},
-                     .fullest = {},
-                     .weights_at_end = {}};
-  for (Turns& turns : schedule.turns) {
-    if (plan.schedule.strands == 1) turns = without_pairs(turns);
-    turns_ += turns.size();
-  }
-  schedule.order = TurnOrder(schedule.turns, schedule.placement);
-  return schedule;
+std::shared_ptr<const WaitingTurns> PlayedPipeline::waiting(const Plan& plan,
+                                                            std::int64_t micro_batches) {
+  return schedules_->waiting({with_group(plan, micro_batches), plan.parallel.pipeline,
+                              played_of(plan, micro_batches)});
 }
 
 double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
                                const TurnSeconds& seconds) {
   const Schedule grouped = with_group(plan, micro_batches);
   const auto played_s = [&](std::int64_t count) {
-    const PlayedSchedule& known = remembered(plan, grouped, count);
-    return makespan_s(player_.play(known.order, known.turns, seconds));
+    const auto known = schedules_->turns({grouped, plan.parallel.pipeline, count});
+    return makespan_s(player_.play(known->order, known->turns, seconds));
   };
   const std::int64_t played = played_of(plan, micro_batches);
   const double all = played_s(played);
@@ -87,8 +50,9 @@ double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
 
 double PlayedPipeline::every_s(const Plan& plan, std::int64_t micro_batches,
                                const TurnSeconds& seconds) {
-  const PlayedSchedule& known = remembered(plan, with_group(plan, micro_batches), micro_batches);
-  return makespan_s(player_.play(known.order, known.turns, seconds), known.turns, seconds);
+  const auto known = schedules_->turns(
+      {with_group(plan, micro_batches), plan.parallel.pipeline, micro_batches});
+  return makespan_s(player_.play(known->order, known->turns, seconds), known->turns, seconds);
 }
 
 }  // namespace stepwright

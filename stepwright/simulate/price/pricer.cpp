@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "stepwright/memory/memory.h"
-#include "stepwright/simulate/price/block_store.h"
 #include "stepwright/simulate/price/data_cost_cache.h"
 #include "stepwright/simulate/price/layout_store.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
 #include "stepwright/simulate/price/played_pipeline.h"
 #include "stepwright/simulate/price/position_floor.h"
+#include "stepwright/simulate/price/price_store.h"
 
 namespace stepwright {
 namespace {
@@ -87,18 +87,19 @@ PipelinePricer::Send send_of(const BlockCosts& blocks, const Plan& plan, const L
 }  // namespace
 
 struct Pricer::Store {
-  Store(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> shared)
+  Store(const Job& job, const CostModel& cost, const PriceStore& shared)
       : pricer(job, cost),
-        pipelines(job, cost),
-        blocks(std::move(shared)),
+        played(shared.schedules),
+        pipelines(job, cost, played),
+        blocks(shared.blocks),
         layouts(job.cluster),
         computations(cost) {}
 
   BlockPricer pricer;
+  PlayedPipeline played;
   PipelinePricer pipelines;
   std::shared_ptr<BlockStore> blocks;
   LayoutStore layouts;
-  PlayedPipeline played;
   DataCostCache data;
   PriceTable computations;         ///< Of updates.
   std::vector<DataCost> messages;  ///< Scratch.
@@ -106,10 +107,10 @@ struct Pricer::Store {
 };
 
 Pricer::Pricer(const Job& job, const CostModel& cost)
-    : Pricer(job, cost, std::make_shared<BlockStore>()) {}
+    : Pricer(job, cost, PriceStore{}) {}
 
-Pricer::Pricer(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> blocks)
-    : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, std::move(blocks))) {
+Pricer::Pricer(const Job& job, const CostModel& cost, const PriceStore& shared)
+    : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
   store_->reserve = framework_reserve(job);
 }
 

@@ -191,15 +191,15 @@ struct PipelineParts {
 };
 
 struct DataCost;
-class BlockStore;
+struct PriceStore;
 
 /// Prices plans of one job. Keeps the summaries that it made; not shared between threads (make one
-/// per thread from the same job and cost model; they may share their blocks). Three steps, so that
+/// per thread from the same job and cost model; they may share a store). Three steps, so that
 /// a search can share the outer ones and bound with them; `price` does all three.
 class Pricer {
  public:
   Pricer(const Job& job, const CostModel& cost);
-  Pricer(const Job& job, const CostModel& cost, std::shared_ptr<BlockStore> blocks);
+  Pricer(const Job& job, const CostModel& cost, const PriceStore& shared);
   ~Pricer();
   Pricer(const Pricer&) = delete;
   Pricer& operator=(const Pricer&) = delete;

@@ -1,0 +1,60 @@
+#include "stepwright/simulate/price/schedule_store.h"
+
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+/// Turns remembered at most: some tens of megabytes.
+constexpr std::int64_t kMostTurns = std::int64_t{1} << 20;
+
+PlayedSchedule made(const ScheduleStore::Key& key) {
+  PlayedSchedule schedule{.placement = placement_of(key.schedule, key.stages),
+                          .turns = all_turns(key.schedule, key.stages, key.micro_batches),
+                          .order = {}};
+  if (key.schedule.strands == 1) {
+    for (Turns& turns : schedule.turns) turns = without_pairs(turns);
+  }
+  schedule.order = TurnOrder(schedule.turns, schedule.placement);
+  return schedule;
+}
+
+WaitingTurns what_waits(const PlayedSchedule& schedule) {
+  WaitingTurns waiting;
+  for (const Turns& turns : schedule.turns) {
+    const std::vector<Part> parts = parts_of(turns);
+    waiting.fullest.push_back(fullest_moments(parts, schedule.placement.chunks()));
+    waiting.weights_at_end.push_back(weights_at_end(parts));
+  }
+  return waiting;
+}
+
+}  // namespace
+
+std::shared_ptr<ScheduleStore::Entry> ScheduleStore::entry(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
+  if (turns_ > kMostTurns) {
+    entries_.clear();
+    turns_ = 0;
+  }
+  turns_ += 2 * key.micro_batches * placement_of(key.schedule, key.stages).model_chunks();
+  return entries_[key] = std::make_shared<Entry>();
+}
+
+std::shared_ptr<const PlayedSchedule> ScheduleStore::turns(const Key& key) {
+  const std::shared_ptr<Entry> entry = this->entry(key);
+  const std::lock_guard lock(entry->mutex);
+  if (!entry->turns) entry->turns = std::make_shared<const PlayedSchedule>(made(key));
+  return entry->turns;
+}
+
+std::shared_ptr<const WaitingTurns> ScheduleStore::waiting(const Key& key) {
+  const std::shared_ptr<const PlayedSchedule> schedule = turns(key);
+  const std::shared_ptr<Entry> entry = this->entry(key);
+  const std::lock_guard lock(entry->mutex);
+  if (!entry->waiting) entry->waiting = std::make_shared<const WaitingTurns>(what_waits(*schedule));
+  return entry->waiting;
+}
+
+}  // namespace stepwright
