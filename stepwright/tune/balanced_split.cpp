@@ -122,17 +122,29 @@ std::optional<Plan> with_balanced_split(WorkFloor& work, const Plan& plan) {
   return split.layers.empty() ? std::nullopt : std::optional(std::move(split));
 }
 
+const std::vector<std::int64_t>& BalancedChoices::split(const Work& work, const StageChoice& choice,
+                                                        std::int64_t pipeline) {
+  const Schedule& schedule = choice.schedule;
+  const auto [entry, fresh] = splits_.try_emplace(
+      {&work, pipeline, traits_of(schedule.kind).placement,
+       placement_of(schedule, pipeline).chunks(), schedule.strands > 1, choice.recompute});
+  if (fresh) {
+    entry->second = balanced_split(work, work_.layers(), schedule, choice.recompute, pipeline);
+  }
+  return entry->second;
+}
+
 const StageChoice* BalancedChoices::of(const StageChoice& choice, const Plan& plan) {
   if (!choice.balances) return nullptr;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const Work& work = work_.rough(plan);
   const auto [entry, fresh] = known_.try_emplace({&choice, &work, pipeline});
   if (fresh) {
-    auto split = balanced_split(work, work_.layers(), choice.schedule, choice.recompute, pipeline);
+    const std::vector<std::int64_t>& split = this->split(work, choice, pipeline);
     if (!split.empty()) {
       entry->second = StageChoice{.schedule = choice.schedule,
                                   .recompute = choice.recompute,
-                                  .layers = std::move(split),
+                                  .layers = split,
                                   .balanced = true,
                                   .joint = choice.joint};
     }

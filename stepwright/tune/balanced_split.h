@@ -18,8 +18,8 @@ std::vector<std::int64_t> balanced_split(const Work& work, const LayerCounts& la
                                          const Schedule& schedule, const Recompute& recompute,
                                          std::int64_t pipeline);
 
-/// The plan with a balanced split by the rough work of its kind; nothing where that is the even one,
-/// or the plan lists layers.
+/// The plan with a balanced split by the rough work of its kind; nothing where that is the even
+/// one, or the plan lists layers.
 std::optional<Plan> with_balanced_split(WorkFloor& work, const Plan& plan);
 
 /// Stage choices with their layers dealt out by the rough work of plans (`WorkFloor::rough`): known
@@ -35,15 +35,27 @@ class BalancedChoices {
   template <class Visit>
   void each(const StageChoice& choice, const Plan& plan, Visit&& visit) {
     visit(choice);
+    balanced(choice, plan, visit);
+  }
+  /// Visits the second of these alone.
+  template <class Visit>
+  void balanced(const StageChoice& choice, const Plan& plan, Visit&& visit) {
     if (const StageChoice* balanced = of(choice, plan)) visit(*balanced);
   }
 
  private:
   /// Null where there is none.
   const StageChoice* of(const StageChoice& choice, const Plan& plan);
+  const std::vector<std::int64_t>& split(const Work& work, const StageChoice& choice,
+                                         std::int64_t pipeline);
+  /// Rough work, pipeline degree, placement, chunks of a position, whether layers run in pairs,
+  /// recomputation: schedules that place alike share their splits.
+  using SplitKey =
+      std::tuple<const Work*, std::int64_t, PlacementKind, std::int64_t, bool, Recompute>;
   /// Choice, rough work, pipeline degree.
   using Key = std::tuple<const StageChoice*, const Work*, std::int64_t>;
   WorkFloor& work_;
+  std::map<SplitKey, std::vector<std::int64_t>> splits_;
   std::map<Key, std::optional<StageChoice>> known_;
 };
 

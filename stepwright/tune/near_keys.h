@@ -9,10 +9,10 @@
 namespace stepwright {
 
 /// The keys of `starts`, plans of the space, and of those near them that fit by their price: their
-/// least, and as many as the goal keeps. A search that knows them begins with the limit that it would reach, and
-/// prices little that has no place in the end. Every plan is one of the space and fits, so that
-/// none of the best has a larger key than the last of these. Nothing is known where too few are
-/// near.
+/// least, and as many as the goal keeps. A search that knows them begins with the limit that it
+/// would reach, and prices little that has no place in the end. Every plan is one of the space and
+/// fits, so that none of the best has a larger key than the last of these. Nothing is known where
+/// too few are near.
 KnownKeys near_keys(const Job& job, const CostModel& cost, const Dimensions& space,
                     const std::vector<Plan>& starts, const Goal& goal, const PriceStore& prices);
 

@@ -159,17 +159,17 @@ void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part,
   }
 }
 
-/// The least of any pipeline of a grid by what its blocks take.
+/// The least of any pipeline of a grid by what its blocks take; infinite where all is settled.
 StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part,
                                   const Work& work) {
-  const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
+  const Plan plan = unit_plan(job_, part, grid);
   StageFloor least{kUnbounded, kUnbounded};
-  each_least_work(grid, part, [&](const StageChoice& choice) {
-    const StageFloor floor =
-        stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
-    least.price_s = std::min(least.price_s, floor.price_s);
-    least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
-  });
+  for (const StageChoice& listed : grid.stages->least_work.at(part.micro_batch)) {
+    each_floor(work, listed, plan, [&](const StageChoice&, const StageFloor& floor) {
+      least.price_s = std::min(least.price_s, floor.price_s);
+      least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
+    });
+  }
   return least;
 }
 
@@ -205,6 +205,7 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
 std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const Findings& all) {
   Findings found(goal_.keep, &all);
   found_ = &found;
+  passed_before_s_ = all.passed_bound_s;
   sharding_.trim();
   const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
   std::map<std::int64_t, SearchUnit> parts;

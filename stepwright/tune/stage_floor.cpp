@@ -32,6 +32,11 @@ class PipelineFloor {
     } else {
       see_listed();
     }
+    return floor();
+  }
+
+  /// Of what was seen; of nothing seen: as if positions had equal work.
+  [[nodiscard]] StageFloor floor() const {
     const double rounds = m_ - 1 / static_cast<double>(placement_.chunks());
     return {.price_s = closed_ ? slowest_s_ * rounds + all_s_ / chunks() : m_ * slowest_s_,
             .simulated_s = simulated_s_};
@@ -103,6 +108,11 @@ class PipelineFloor {
 StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                        std::int64_t pipeline, std::int64_t micro_batches) {
   return PipelineFloor(work, layers, choice, pipeline, micro_batches).run();
+}
+
+StageFloor any_stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
+                           std::int64_t pipeline, std::int64_t micro_batches) {
+  return PipelineFloor(work, layers, choice, pipeline, micro_batches).floor();
 }
 
 }  // namespace stepwright

@@ -21,4 +21,8 @@ struct StageFloor {
 StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                        std::int64_t pipeline, std::int64_t micro_batches);
 
+/// The floor of the stage with any layers: never above `stage_floor` of a split.
+StageFloor any_stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
+                           std::int64_t pipeline, std::int64_t micro_batches);
+
 }  // namespace stepwright

@@ -7,8 +7,8 @@
 
 #include "stepwright/schedule/facts.h"
 #include "stepwright/simulate/price/block_costs.h"
-#include "stepwright/simulate/price/price_store.h"
 #include "stepwright/simulate/price/position_floor.h"
+#include "stepwright/simulate/price/price_store.h"
 
 namespace stepwright {
 namespace {
@@ -97,6 +97,26 @@ bool UnitSearch::beaten(double floor_s) const {
   return floor_s * (1 - kPriceRounding) > found_->kept.threshold();
 }
 
+bool UnitSearch::settled(const StageFloor& floor) const {
+  return beaten(floor.price_s) &&
+         floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
+}
+
+template <class Visit>
+void UnitSearch::each_floor(const Work& work, const StageChoice& choice, const Plan& plan,
+                            Visit&& visit) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t rounds = job_.sequences / (plan.parallel.data * plan.micro_batch);
+  const auto see = [&](const StageChoice& split) {
+    const StageFloor floor = stage_floor(work, work_.layers(), split, pipeline, rounds);
+    if (!settled(floor)) visit(split, floor);
+  };
+  see(choice);
+  if (!choice.balances) return;
+  if (settled(any_stage_floor(work, work_.layers(), choice, pipeline, rounds))) return;
+  balanced_.balanced(choice, plan, see);
+}
+
 void UnitSearch::pass(double simulated_floor_s) {
   found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
 }
@@ -122,14 +142,12 @@ bool same_context(const BlockChoice& a, const BlockChoice& b) {
 
 UnitSearch::RoughChoices UnitSearch::rough_choices(const SearchUnit& unit, const GridChoice& grid,
                                                    const BlockChoice& block) {
-  const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
   const Plan plan = block_plan(grid, block, unit.micro_batch);
   const Work work = work_.with_context(*unit.work, plan);
   RoughChoices rough{&block, {}};
   for (const StageChoice& listed : grid.stages->by_micro_batch.at(unit.micro_batch)) {
-    balanced_.each(listed, plan, [&](const StageChoice& choice) {
-      rough.choices.emplace_back(
-          &choice, stage_floor(work, work_.layers(), choice, grid.parallel.pipeline, rounds));
+    each_floor(work, listed, plan, [&](const StageChoice& choice, const StageFloor& floor) {
+      rough.choices.emplace_back(&choice, floor);
     });
   }
   return rough;
@@ -332,6 +350,7 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
 Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {
   Findings found(goal_.keep, &all);
   found_ = &found;
+  passed_before_s_ = all.passed_bound_s;
   stages_.clear();
   sharding_.trim();
   states_of_ = nullptr;

@@ -104,6 +104,13 @@ class UnitSearch {
   /// Whether plans that are too slow or too large may be left out.
   [[nodiscard]] bool filters() const;
   [[nodiscard]] bool beaten(double floor_s) const;
+  /// Whether all above a floor is beaten, and a bound as low as theirs is known: to pass it over
+  /// changes nothing.
+  [[nodiscard]] bool settled(const StageFloor& floor) const;
+  /// Visits the floors of a choice with even or listed layers and with its balanced split, but
+  /// where they are settled.
+  template <class Visit>
+  void each_floor(const Work& work, const StageChoice& choice, const Plan& plan, Visit&& visit);
   /// The pipelines of a grid by floors that know of their blocks how these exchange the context.
   struct RoughChoices {
     const BlockChoice* block;  ///< One that exchanges it so.
@@ -157,6 +164,7 @@ class UnitSearch {
   BalancedChoices balanced_;
   Reserve reserve_;
   Findings* found_ = nullptr;
+  double passed_before_s_ = 0;  ///< What was found until now passed over that.
   std::vector<Stages> stages_;
   std::vector<DataCost> messages_;         ///< Scratch.
   const GridChoice* states_of_ = nullptr;  ///< Whose least states the next member is.

@@ -106,8 +106,7 @@ struct Pricer::Store {
   Reserve reserve;
 };
 
-Pricer::Pricer(const Job& job, const CostModel& cost)
-    : Pricer(job, cost, PriceStore{}) {}
+Pricer::Pricer(const Job& job, const CostModel& cost) : Pricer(job, cost, PriceStore{}) {}
 
 Pricer::Pricer(const Job& job, const CostModel& cost, const PriceStore& shared)
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
