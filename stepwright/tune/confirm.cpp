@@ -25,7 +25,14 @@ class Rounds {
     next_.push_back(&candidate);
     if (next_.size() == size_) flush();
   }
+  /// Adds a candidate if it fits, which is asked of as many together as the round has places.
+  void add_if_fits(const Candidate& candidate) {
+    if (evaluation_.knows(candidate)) return;
+    asked_.push_back(&candidate);
+    if (next_.size() + asked_.size() == size_) ask();
+  }
   void flush() {
+    if (!asked_.empty()) ask();
     if (next_.empty()) return;
     evaluation_.run(next_);
     next_.clear();
@@ -33,8 +40,16 @@ class Rounds {
   }
 
  private:
+  void ask() {
+    const std::vector<const Candidate*> fit = evaluation_.which_fit(asked_);
+    asked_.clear();
+    next_.insert(next_.end(), fit.begin(), fit.end());
+    if (next_.size() == size_) flush();
+  }
+
   Evaluation& evaluation_;
   std::vector<const Candidate*> next_;
+  std::vector<const Candidate*> asked_;  ///< Whether they fit is not known.
   std::size_t size_ = kFirstPlans;
 };
 
@@ -104,7 +119,7 @@ double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, 
     const double last_s = evaluation.best_s(top);
     if (candidate.price.seconds * (1 - kPriceError) >= last_s) break;
     if (evaluation.operators() >= most_operators) break;
-    if (candidate.price.lower_bound_s < last_s && evaluation.fits(candidate)) rounds.add(candidate);
+    if (candidate.price.lower_bound_s < last_s) rounds.add_if_fits(candidate);
   }
   rounds.flush();
   return least_open_s(evaluation, candidates);

@@ -1,6 +1,7 @@
 #include "stepwright/tune/evaluation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "stepwright/core/parallel.h"
@@ -89,7 +90,26 @@ bool Evaluation::fits(const Candidate& candidate) {
     return known->second.step_time_s > 0;
   }
   if (waiting_.contains(candidate.text)) return true;
-  Accounted accounted = account(candidate);
+  return keep(candidate, account(candidate));
+}
+
+std::vector<const Candidate*> Evaluation::which_fit(std::span<const Candidate* const> candidates) {
+  std::vector<const Candidate*> fresh;
+  for (const Candidate* candidate : candidates) {
+    if (!knows(*candidate) && !waiting_.contains(candidate->text)) fresh.push_back(candidate);
+  }
+  std::vector<Accounted> accounted(fresh.size());
+  parallel_for(running_.threads, fresh.size(),
+               [&](std::size_t i) { accounted[i] = account(*fresh[i]); });
+  for (std::size_t i = 0; i < fresh.size(); ++i) keep(*fresh[i], std::move(accounted[i]));
+  std::vector<const Candidate*> fit;
+  std::ranges::copy_if(candidates, std::back_inserter(fit),
+                       [&](const Candidate* candidate) { return fits(*candidate); });
+  return fit;
+}
+
+/// Keeps what fits for its run, and of what does not that it is known; returns whether it fits.
+bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
   if (!accounted.tuned.fits) {
     known_.try_emplace(candidate.text);
     too_large_.push_back(std::move(accounted.tuned));

@@ -32,6 +32,8 @@ class Evaluation {
 
   /// Whether a candidate fits by its program, which is kept until it runs.
   bool fits(const Candidate& candidate);
+  /// The same of several, accounted side by side: those that fit.
+  std::vector<const Candidate*> which_fit(std::span<const Candidate* const> candidates);
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const CostModel& cost() const { return cost_; }
@@ -59,6 +61,7 @@ class Evaluation {
     TunedPlan tuned;
   };
   [[nodiscard]] Accounted account(const Candidate& candidate) const;
+  bool keep(const Candidate& candidate, Accounted accounted);
 
   const Job& job_;
   const CostModel& cost_;

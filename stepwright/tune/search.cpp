@@ -63,7 +63,7 @@ class RoughFloors {
 };
 
 /// Units in the order of their degrees.
-std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeration, const Goal& goal,
+std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeration,
                                    WorkFloor& work) {
   std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
   for (const GridChoice& grid : enumeration.grids()) {
@@ -79,7 +79,6 @@ std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeratio
   std::vector<SearchUnit> units;
   for (auto& [key, unit] : by_key) {
     floors.set(unit);
-    if (goal.least_memory) unit.floor = 0;
     units.push_back(std::move(unit));
   }
   return units;
@@ -88,13 +87,14 @@ std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeratio
 /// One search per thread that is at work; what they remember changes no answer.
 class Workers {
  public:
-  Workers(const Job& job, const CostModel& cost, const Goal& goal, const PriceStore& prices)
-      : job_(job), cost_(cost), goal_(goal), prices_(prices) {}
+  Workers(const Job& job, const CostModel& cost, const PriceStore& prices)
+      : job_(job), cost_(cost), prices_(prices) {}
 
-  /// Lends a search to `work`.
+  /// Lends a search for a goal to `work`.
   template <class Work>
-  void lend(Work&& work) {
+  void lend(const Goal& goal, Work&& work) {
     std::unique_ptr<UnitSearch> worker = take();
+    worker->aim(goal);
     work(*worker);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(worker));
@@ -103,7 +103,7 @@ class Workers {
  private:
   std::unique_ptr<UnitSearch> take() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<UnitSearch>(job_, cost_, goal_, prices_);
+    if (idle_.empty()) return std::make_unique<UnitSearch>(job_, cost_, prices_);
     std::unique_ptr<UnitSearch> worker = std::move(idle_.back());
     idle_.pop_back();
     return worker;
@@ -111,7 +111,6 @@ class Workers {
 
   const Job& job_;
   const CostModel& cost_;
-  Goal goal_;
   PriceStore prices_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<UnitSearch>> idle_;
@@ -120,9 +119,8 @@ class Workers {
 /// The queue of units and what was found in those that left it.
 class Search {
  public:
-  Search(const Job& job, const CostModel& cost, const Goal& goal, const PriceStore& prices,
-         const Running& running)
-      : goal_(goal), running_(running), workers_(job, cost, goal, prices), all_(goal.keep) {}
+  Search(Workers& workers, const Goal& goal, const Running& running)
+      : goal_(goal), running_(running), workers_(workers), all_(goal.keep) {}
 
   Findings run(std::vector<SearchUnit> units) {
     const bool bounds = !goal_.exhaustive;
@@ -131,6 +129,7 @@ class Search {
     }
     for (SearchUnit& unit : units) {
       unit.refined = !bounds;
+      if (goal_.least_memory) unit.floor = 0;
       add(std::move(unit));
     }
     while (!queue_.empty()) {
@@ -175,7 +174,7 @@ class Search {
   void refine(const std::vector<SearchUnit>& round) {
     std::vector<std::vector<SearchUnit>> parts(round.size());
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend([&](UnitSearch& worker) { parts[i] = worker.refine(round[i], all_); });
+      workers_.lend(goal_, [&](UnitSearch& worker) { parts[i] = worker.refine(round[i], all_); });
     });
     for (std::vector<SearchUnit>& list : parts) {
       for (SearchUnit& part : list) add(std::move(part));
@@ -185,7 +184,7 @@ class Search {
   void search(const std::vector<SearchUnit>& round) {
     std::vector<Findings> found(round.size(), Findings(goal_.keep));
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend([&](UnitSearch& worker) { found[i] = worker.search(round[i], all_); });
+      workers_.lend(goal_, [&](UnitSearch& worker) { found[i] = worker.search(round[i], all_); });
     });
     for (Findings& findings : found) all_.merge(std::move(findings));
     done_ += round.size();
@@ -194,7 +193,7 @@ class Search {
 
   Goal goal_;
   const Running& running_;
-  Workers workers_;
+  Workers& workers_;
   std::map<std::pair<double, std::size_t>, SearchUnit> queue_;  ///< By floor, then by age.
   std::size_t added_ = 0;
   std::size_t done_ = 0;
@@ -204,10 +203,28 @@ class Search {
 
 }  // namespace
 
-Findings search_plans(const Job& job, const CostModel& cost, const Enumeration& enumeration,
-                      const Goal& goal, const Running& running, const PriceStore& prices) {
-  WorkFloor work(job, cost);
-  return Search(job, cost, goal, prices, running).run(make_units(job, enumeration, goal, work));
+struct PlanSearch::Store {
+  const Job& job;
+  const Enumeration& enumeration;
+  WorkFloor work;
+  Workers workers;
+  std::vector<SearchUnit> units;  ///< None before they are prepared.
+};
+
+PlanSearch::PlanSearch(const Job& job, const CostModel& cost, const Enumeration& enumeration,
+                       const PriceStore& prices)
+    : store_(new Store{job, enumeration, WorkFloor(job, cost), Workers(job, cost, prices), {}}) {}
+
+PlanSearch::~PlanSearch() = default;
+
+void PlanSearch::prepare() {
+  if (!store_->units.empty()) return;
+  store_->units = make_units(store_->job, store_->enumeration, store_->work);
+}
+
+Findings PlanSearch::run(const Goal& goal, const Running& running) {
+  prepare();
+  return Search(store_->workers, goal, running).run(store_->units);
 }
 
 }  // namespace stepwright

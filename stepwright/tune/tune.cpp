@@ -13,6 +13,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/core/parallel.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/confirm.h"
@@ -59,6 +60,7 @@ class Tuning {
         goal_{.capacity_bytes = usable_bytes(job),
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
+        search_(job, cost_, enumeration_, prices_),
         found_(goal_.keep),
         evaluation_(job, cost_, running_, prices_) {
     if (enumeration_.legal() == 0) fail_empty(job, enumeration_);
@@ -105,10 +107,15 @@ class Tuning {
   /// Keeps the best plans by price.
   void find() {
     goal_.known = {};
-    if (!goal_.exhaustive && !starts_.empty()) {
-      goal_.known = near_keys(job_, cost_, space_, starts_, goal_, prices_);
-    }
-    found_ = search_plans(job_, cost_, enumeration_, goal_, running_, prices_);
+    const std::size_t tasks = goal_.exhaustive || starts_.empty() ? 1 : 2;
+    parallel_for(running_.threads, tasks, [&](std::size_t task) {
+      if (task == 0) {
+        search_.prepare();
+      } else {
+        goal_.known = near_keys(job_, cost_, space_, starts_, goal_, prices_);
+      }
+    });
+    found_ = search_.run(goal_, running_);
     kept_ = found_.kept.list();
     for (const Candidate& candidate : kept_) starts_.push_back(candidate.plan);
   }
@@ -213,7 +220,7 @@ class Tuning {
     goal_.least_memory = true;
     goal_.exhaustive = options_.exhaustive;
     goal_.keep = 1;
-    found_ = search_plans(job_, cost_, enumeration_, goal_, running_, prices_);
+    found_ = search_.run(goal_, running_);
     const Candidate& least = found_.kept.list().front();
     TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
     const double capacity = usable_bytes(job_);
@@ -329,6 +336,7 @@ class Tuning {
   Running running_;
   Goal goal_;
   std::vector<Plan> starts_;  ///< The rule's, where the space has it, and what was found.
+  PlanSearch search_;
   Findings found_;
   std::vector<Candidate> kept_;  ///< Of what was found, by price.
   Evaluation evaluation_;

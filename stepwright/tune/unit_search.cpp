@@ -67,10 +67,8 @@ BlockWork block_work(const BlockCosts& blocks, const Recompute& recompute, Backw
 
 }  // namespace
 
-UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const Goal& goal,
-                       const PriceStore& prices)
+UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const PriceStore& prices)
     : job_(job),
-      goal_(goal),
       pricer_(job, cost, prices),
       sharding_(job, cost),
       work_(job, cost),

@@ -84,7 +84,10 @@ struct Findings {
 class UnitSearch {
  public:
   /// `prices` may be shared with other searches of the job.
-  UnitSearch(const Job& job, const CostModel& cost, const Goal& goal, const PriceStore& prices);
+  UnitSearch(const Job& job, const CostModel& cost, const PriceStore& prices);
+
+  /// What the next parts are searched for.
+  void aim(const Goal& goal) { goal_ = goal; }
 
   /// Cuts a unit by pipeline degree, with floors that know its expert degrees and that its states
   /// have to fit. Leaves out where they cannot. `all`: what was found until now.

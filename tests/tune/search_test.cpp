@@ -17,7 +17,7 @@ struct Prepared {
   [[nodiscard]] Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
     const Goal goal{
         .capacity_bytes = job.cluster.device.memory_bytes, .keep = keep, .exhaustive = exhaustive};
-    return search_plans(job, cost, enumeration, goal, {.threads = threads, .progress = {}});
+    return PlanSearch(job, cost, enumeration).run(goal, {.threads = threads, .progress = {}});
   }
   Job job;
   CostModel cost;
@@ -110,7 +110,7 @@ TEST(Search, FindsThePlanThatNeedsLeastMemory) {
     Goal visit_all = least;
     visit_all.exhaustive = true;
     const auto search = [&](const Goal& goal) {
-      return search_plans(prepared.job, prepared.cost, prepared.enumeration, goal, {});
+      return PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, {});
     };
     const Findings bounded = search(least);
     const Findings all = search(visit_all);
@@ -126,7 +126,7 @@ TEST(Search, TellsHowFarItIs) {
                         .progress = [&](const TuneProgress& state) { told.push_back(state); }};
   const Goal goal{.capacity_bytes = prepared.job.cluster.device.memory_bytes};
   const Findings found =
-      search_plans(prepared.job, prepared.cost, prepared.enumeration, goal, running);
+      PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, running);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.back().priced, found.priced);
   for (std::size_t i = 1; i < told.size(); ++i) EXPECT_GE(told[i].done, told[i - 1].done);
