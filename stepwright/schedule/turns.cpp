@@ -1,5 +1,7 @@
 #include "stepwright/schedule/turns.h"
 
+#include <algorithm>
+
 namespace stepwright {
 
 Part part_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
@@ -22,7 +24,9 @@ std::vector<Part> parts_of(std::span<const Turn> turns) {
   return parts;
 }
 
-Turns without_pairs(std::span<const Turn> turns) {
+Turns without_pairs(Turns turns) {
+  const auto paired = [](const Turn& turn) { return turn.beside.has_value(); };
+  if (std::ranges::none_of(turns, paired)) return turns;
   Turns single;
   single.reserve(turns.size());
   for (const Part& part : parts_of(turns)) single.push_back({.part = part, .beside = std::nullopt});

@@ -50,6 +50,6 @@ Turn turn_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
 std::vector<Part> parts_of(std::span<const Turn> turns);
 
 /// The same turns with the parts of each one after the other.
-Turns without_pairs(std::span<const Turn> turns);
+Turns without_pairs(Turns turns);
 
 }  // namespace stepwright

@@ -150,7 +150,7 @@ class ProgramBuilder {
 
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
     Turns turns = turns_[static_cast<std::size_t>(stage.position)];
-    if (plan_.schedule.strands == 1) turns = without_pairs(turns);
+    if (plan_.schedule.strands == 1) turns = without_pairs(std::move(turns));
     const std::vector<Part> parts = parts_of(turns);
     std::vector<ChunkEnds> ends;
     for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {

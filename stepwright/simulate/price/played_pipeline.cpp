@@ -29,8 +29,8 @@ std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
 
 std::shared_ptr<const WaitingTurns> PlayedPipeline::waiting(const Plan& plan,
                                                             std::int64_t micro_batches) {
-  return schedules_->waiting({with_group(plan, micro_batches), plan.parallel.pipeline,
-                              played_of(plan, micro_batches)});
+  return schedules_->waiting(
+      {with_group(plan, micro_batches), plan.parallel.pipeline, played_of(plan, micro_batches)});
 }
 
 double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
@@ -50,8 +50,8 @@ double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
 
 double PlayedPipeline::every_s(const Plan& plan, std::int64_t micro_batches,
                                const TurnSeconds& seconds) {
-  const auto known = schedules_->turns(
-      {with_group(plan, micro_batches), plan.parallel.pipeline, micro_batches});
+  const auto known =
+      schedules_->turns({with_group(plan, micro_batches), plan.parallel.pipeline, micro_batches});
   return makespan_s(player_.play(known->order, known->turns, seconds), known->turns, seconds);
 }
 

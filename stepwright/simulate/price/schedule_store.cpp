@@ -13,7 +13,7 @@ PlayedSchedule made(const ScheduleStore::Key& key) {
                           .turns = all_turns(key.schedule, key.stages, key.micro_batches),
                           .order = {}};
   if (key.schedule.strands == 1) {
-    for (Turns& turns : schedule.turns) turns = without_pairs(turns);
+    for (Turns& turns : schedule.turns) turns = without_pairs(std::move(turns));
   }
   schedule.order = TurnOrder(schedule.turns, schedule.placement);
   return schedule;
