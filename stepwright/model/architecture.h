@@ -33,8 +33,17 @@ enum class FeedForward : std::uint8_t { kDense, kExperts, kNone };
 enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone, kSinusoidal };
 /// `kGelu` is x times the normal distribution function, `kGeluTanh` the approximation of it by a
 /// hyperbolic tangent that GPT-2 was trained with.
-/// `kQuickGelu` is x times the logistic function of 1.702 x.
-enum class Activation : std::uint8_t { kSilu, kGelu, kRelu, kSquaredRelu, kGeluTanh, kQuickGelu };
+/// `kQuickGelu` is x times the logistic function of 1.702 x; `kClampedSwiglu` that of clamped gates
+/// times clamped ups plus one (gpt-oss).
+enum class Activation : std::uint8_t {
+  kSilu,
+  kGelu,
+  kRelu,
+  kSquaredRelu,
+  kGeluTanh,
+  kQuickGelu,
+  kClampedSwiglu
+};
 /// How a router turns logits into weights of experts.
 enum class Scoring : std::uint8_t { kSoftmax, kSigmoid };
 /// How rotary frequencies are changed for sequences longer than those of the first training.
@@ -73,9 +82,13 @@ inline constexpr Named<Position> kPositionNames[] = {{Position::kRope, "rope"},
                                                      {Position::kNone, "none"},
                                                      {Position::kSinusoidal, "sinusoidal"}};
 inline constexpr Named<Activation> kActivationNames[] = {
-    {Activation::kSilu, "silu"},          {Activation::kGelu, "gelu"},
-    {Activation::kRelu, "relu"},          {Activation::kSquaredRelu, "relu2"},
-    {Activation::kGeluTanh, "gelu_tanh"}, {Activation::kQuickGelu, "gelu_quick"}};
+    {Activation::kSilu, "silu"},
+    {Activation::kGelu, "gelu"},
+    {Activation::kRelu, "relu"},
+    {Activation::kSquaredRelu, "relu2"},
+    {Activation::kGeluTanh, "gelu_tanh"},
+    {Activation::kQuickGelu, "gelu_quick"},
+    {Activation::kClampedSwiglu, "clamped_swiglu"}};
 inline constexpr Named<RotaryScalingKind> kRotaryScalingNames[] = {
     {RotaryScalingKind::kLinear, "linear"},     {RotaryScalingKind::kLlama3, "llama3"},
     {RotaryScalingKind::kDynamic, "dynamic"},   {RotaryScalingKind::kYarn, "yarn"},

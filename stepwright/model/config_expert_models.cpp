@@ -2,6 +2,7 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -142,11 +143,112 @@ Architecture read_glm4_moe(const ConfigFields& fields) {
   return model;
 }
 
+/// A trained logit per head in every softmax, windows in three of four layers.
+Architecture read_granitemoe_swa(const ConfigFields& fields) {
+  Architecture model = read_granitemoeshared(fields);
+  model.sinks = true;
+  read_windows(fields, [](std::int64_t layer) { return layer % 4 != 0; }, 128, model);
+  return model;
+}
+
+/// LayerNorm with biases.
+Architecture read_phimoe(const ConfigFields& fields) {
+  Architecture model =
+      read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
+  model.norm = Norm::kLayer;
+  model.norm_bias = true;
+  add_attention_biases(fields, model);
+  model.head_bias = fields.flag("lm_head_bias", false);
+  model.experts = Experts{.count = fields.size_or("num_local_experts", 16),
+                          .top_k = 2,
+                          .ffn = model.ffn,
+                          .normalize_top_k = false};
+  if (fields.size_or("num_experts_per_tok", 2) != 2) {
+    fields.value("num_experts_per_tok")->fail_unsupported("a number but 2: its router takes two");
+  }
+  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  return model;
+}
+
+/// Which layers are dense by the words of `mlp_layer_types`, or the first ones.
+void mark_listed_dense(const ConfigFields& fields, std::int64_t first, Architecture& model) {
+  const auto types = fields.value("mlp_layer_types");
+  if (!types) return mark_dense_layers(model, [&](std::int64_t layer) { return layer < first; });
+  if (types->size() != static_cast<std::size_t>(model.layers)) {
+    types->fail("must have one entry per layer");
+  }
+  mark_dense_layers(model, [&](std::int64_t layer) {
+    return types->at(static_cast<std::size_t>(layer)).text() == "dense";
+  });
+}
+
+/// Routing of DeepSeek-V3 under the names of Qwen; `shared` experts beside.
+Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared) {
+  fallback.count = fields.size_or(fields.value("num_experts") ? "num_experts" : "num_local_experts",
+                                  fallback.count);
+  fallback.top_k = fields.size_or("num_experts_per_tok", fallback.top_k);
+  fallback.ffn = fields.size_or("moe_intermediate_size", fallback.ffn);
+  fallback.shared_ffn = fallback.ffn * fields.size_or("num_shared_experts", shared, 0);
+  fallback.correction_bias = true;
+  fallback.scoring = Scoring::kSigmoid;
+  fallback.normalize_top_k = fields.flag("norm_topk_prob", true);
+  fallback.groups = fields.size_or("n_group", 1);
+  fallback.top_groups = fields.size_or("topk_group", 1);
+  return fallback;
+}
+
+Architecture read_exaone_moe(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  model.qk_norm = QkNorm::kHead;
+  model.experts = sigmoid_experts(fields, {.count = 64, .top_k = 8, .ffn = 1024}, 1);
+  model.experts->scale = fields.number_or("routed_scaling_factor", 2.5, 0, 1e6);
+  mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 1, 0), model);
+  const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
+  read_windows(fields, [&](std::int64_t layer) { return (layer + 1) % every != 0; }, 4096, model);
+  if (!windows_of(model).empty()) {
+    mark_rotated_layers(model,
+                        [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
+  }
+  return model;
+}
+
+Architecture read_hy_v3(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
+  add_qwen3_attention(fields, model);
+  model.experts = sigmoid_experts(fields, {.count = 192, .top_k = 8, .ffn = 1536}, 1);
+  model.experts->scale = fields.number_or("router_scaling_factor", 2.826, 0, 1e6);
+  mark_listed_dense(fields, 1, model);
+  fields.refuse("mlp_bias", "biases of the MLPs");
+  return model;
+}
+
+/// gpt-oss: biases everywhere, sinks, every other layer with a window.
+Architecture read_gpt_oss(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 64});
+  model.activation = Activation::kClampedSwiglu;
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", true);
+  model.sinks = true;
+  model.experts = Experts{.count = fields.size_or("num_local_experts", 128),
+                          .top_k = fields.size_or("num_experts_per_tok", 4),
+                          .ffn = model.ffn,
+                          .bias = true,
+                          .router_bias = true};
+  read_windows(fields, [](std::int64_t layer) { return layer % 2 == 0; }, 128, model);
+  return model;
+}
+
 const ConfigFamily kExpertFamilies[] = {
     {"dots1", read_dots1, usual_names()},
     {"flex_olmo", read_flex_olmo, usual_names(), 5e5},
     {"glm4_moe", read_glm4_moe, usual_names()},
     {"granitemoe", read_granitemoe, usual_names()},
+    {"exaone_moe", read_exaone_moe, usual_names()},
+    {"gpt_oss", read_gpt_oss, usual_names(), 150000},
+    {"granitemoe_swa", read_granitemoe_swa, usual_names()},
+    {"hy_v3", read_hy_v3, usual_names(), 11158840},
+    {"phimoe", read_phimoe, usual_names(), 1e6},
     {"granitemoeshared", read_granitemoeshared, usual_names()},
     {"minimax_m2", read_minimax_m2, usual_names(), 5e6},
     {"mixtral", read_mixtral, usual_names(), 1e6},

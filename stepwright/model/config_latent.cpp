@@ -1,4 +1,6 @@
 // Decoders with latent attention.
+#include <cmath>
+
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
@@ -28,26 +30,89 @@ void read_deepseek_experts(const ConfigFields& fields, Architecture& model) {
   mark_dense_layers(model, [&](std::int64_t layer) { return layer < first || layer % every != 0; });
 }
 
-Architecture read_deepseek_v3(const ConfigFields& fields) {
+struct LatentDefaults {
+  std::int64_t positions = 4096;
+  double norm_epsilon = 1e-6;
+  bool tied = false;
+  LatentAttention latent = {.query_rank = 1536};
+};
+
+/// Latent attention and dense MLPs.
+Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults& defaults) {
   fields.refuse("attention_bias", "biases in latent attention");
-  Architecture model = read_common(fields, {.positions = 4096});
+  Architecture model = read_common(fields, {.positions = defaults.positions,
+                                            .norm_epsilon = defaults.norm_epsilon,
+                                            .tied = defaults.tied});
   model.kv_heads = model.heads;  // The low rank takes the place of groups; the key has no effect.
   LatentAttention latent;
   const auto query_rank = fields.find({"q_lora_rank"});
-  latent.query_rank = query_rank && query_rank->is_null() ? 0 : fields.size_or("q_lora_rank", 1536);
-  latent.kv_rank = fields.size_or("kv_lora_rank", 512);
-  latent.nope_head_dim = fields.size_or("qk_nope_head_dim", 128);
-  latent.rope_head_dim = fields.size_or("qk_rope_head_dim", 64);
-  latent.value_head_dim = fields.size_or("v_head_dim", 128);
+  latent.query_rank = query_rank && query_rank->is_null()
+                          ? 0
+                          : fields.size_or("q_lora_rank", defaults.latent.query_rank);
+  latent.kv_rank = fields.size_or("kv_lora_rank", defaults.latent.kv_rank);
+  latent.nope_head_dim = fields.size_or("qk_nope_head_dim", defaults.latent.nope_head_dim);
+  latent.rope_head_dim = fields.size_or("qk_rope_head_dim", defaults.latent.rope_head_dim);
+  latent.value_head_dim = fields.size_or("v_head_dim", defaults.latent.value_head_dim);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.latent = latent;
+  return model;
+}
+
+Architecture read_deepseek_v3(const ConfigFields& fields) {
+  Architecture model = read_latent_model(fields, {});
   model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 0, 0);
   read_deepseek_experts(fields, model);
   return model;
 }
 
+/// Gates take a softmax over all experts, of which groups are chosen first where a file says so.
+Architecture read_deepseek_v2(const ConfigFields& fields) {
+  Architecture model = read_latent_model(fields, {.positions = 2048});
+  model.mlp_bias = fields.flag("mlp_bias", false);
+  if (model.mlp_bias) fields.value("mlp_bias")->fail_unsupported("biases of the MLPs");
+  Experts experts{.count = fields.size_or("n_routed_experts", 64),
+                  .top_k = fields.size({"num_experts_per_tok"}),
+                  .ffn = fields.size_or("moe_intermediate_size", 1407),
+                  .normalize_top_k = fields.flag("norm_topk_prob", false),
+                  .groups = fields.size_or("n_group", 1),
+                  .top_groups = fields.size_or("topk_group", 1),
+                  .scale = fields.number_or("routed_scaling_factor", 1, 0, 1e6)};
+  experts.shared_ffn = experts.ffn * fields.size_or("n_shared_experts", 2, 0);
+  model.experts = experts;
+  const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
+  mark_dense_layers(model, [&](std::int64_t layer) { return layer < first; });
+  return model;
+}
+
+Architecture read_youtu(const ConfigFields& fields) {
+  return read_latent_model(fields, {.positions = 131072, .tied = true});
+}
+
+/// Scales of embedded tokens, branches and logits (muP).
+Architecture read_minicpm3(const ConfigFields& fields) {
+  Architecture model = read_latent_model(fields, {.positions = 32768,
+                                                  .norm_epsilon = 1e-5,
+                                                  .tied = true,
+                                                  .latent = {.query_rank = 768,
+                                                             .kv_rank = 256,
+                                                             .nope_head_dim = 64,
+                                                             .rope_head_dim = 32,
+                                                             .value_head_dim = 64}});
+  model.mlp_bias = fields.flag("mlp_bias", false);
+  constexpr double kLargestScale = 1e6;
+  model.embedding_scale = fields.number_or("scale_emb", 12, 0, kLargestScale);
+  model.residual_scale = fields.number_or("scale_depth", 1.4, 0, kLargestScale) /
+                         std::sqrt(static_cast<double>(model.layers));
+  model.logit_scale = static_cast<double>(fields.size_or("dim_model_base", 256)) /
+                      static_cast<double>(model.hidden);
+  return model;
+}
+
 const ConfigFamily kLatentFamilies[] = {
+    {"deepseek_v2", read_deepseek_v2, usual_names()},
     {"deepseek_v3", read_deepseek_v3, usual_names()},
+    {"minicpm3", read_minicpm3, usual_names()},
+    {"youtu", read_youtu, usual_names()},
 };
 
 }  // namespace

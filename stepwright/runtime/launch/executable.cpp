@@ -16,6 +16,8 @@ void refuse(bool asked, std::string_view field, std::string_view value, std::str
 
 /// What a decoder may have beyond the blocks that are executed.
 void check_variants(const Architecture& model) {
+  refuse(model.activation == Activation::kClampedSwiglu, "model.activation", "clamped_swiglu",
+         "executed are the others");
   refuse(carries_state(model), "model.layers", "a mixer that carries a state",
          "executed are attention and none");
   refuse(model.qk_norm == QkNorm::kWhole && model.norm == Norm::kLayer, "model.qk_norm",
