@@ -84,6 +84,8 @@ std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeratio
   return units;
 }
 
+}  // namespace
+
 /// One search per thread that is at work; what they remember changes no answer.
 class Workers {
  public:
@@ -115,6 +117,8 @@ class Workers {
   std::mutex mutex_;
   std::vector<std::unique_ptr<UnitSearch>> idle_;
 };
+
+namespace {
 
 /// The queue of units and what was found in those that left it.
 class Search {
