@@ -195,6 +195,7 @@ class Model {
       case Activation::kGeluTanh: return at::gelu(x, "tanh");
       case Activation::kRelu: return x.clamp_min(0);
       case Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
+      case Activation::kClampedSwiglu: break;
       case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
     }
     return x;

@@ -14,6 +14,7 @@ at::Tensor apply(Activation kind, const at::Tensor& x) {
     case Activation::kRelu: return at::relu(x);
     case Activation::kSquaredRelu: return at::relu(x).square();
     case Activation::kQuickGelu: return x * at::sigmoid(kQuickGeluSlope * x);
+    case Activation::kClampedSwiglu: break;  // refused before a run
   }
   return {};
 }
@@ -29,6 +30,7 @@ at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& 
       const at::Tensor share = at::sigmoid(kQuickGeluSlope * x);
       return dy * share * (1 + kQuickGeluSlope * x * (1 - share));
     }
+    case Activation::kClampedSwiglu: break;
   }
   return {};
 }
