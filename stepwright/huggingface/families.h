@@ -15,13 +15,15 @@ enum class Storage : std::uint8_t {
   kTransposed,    ///< Columns x rows (Conv1D of GPT-2).
   kQkv,           ///< Three tensors: queries, keys, values.
   kQkvByHead,     ///< One tensor: queries, keys, values of the first head, of the second, ...
+  kHeads,         ///< A tensor for each head.
+  kHeadRows,      ///< One tensor with a row for each head.
   kHalves,        ///< Two tensors: gates, ups.
   kExperts,       ///< A tensor for each expert.
   kExpertHalves,  ///< Two tensors for each expert: gates, ups.
 };
 
 /// A parameter (as `layer_parameters` and its like call it) and its names there: `{0}` stands for
-/// the layer, `{1}` for the expert.
+/// the layer, `{1}` for the expert or the head.
 struct ParameterNames {
   std::string_view own;
   Storage storage = Storage::kWhole;

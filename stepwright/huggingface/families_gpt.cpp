@@ -111,7 +111,7 @@ constexpr ParameterNames kBiogpt[] = {
     {"embedding.position", Storage::kWhole, {"biogpt.embed_positions.weight"}},
     {"norm.final", Storage::kWhole, {"biogpt.layer_norm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"biogpt.layer_norm.bias"}},
-    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
+    {"head.weight", Storage::kWhole, {"output_projection.weight"}},
     {"head.bias", Storage::kWhole, {"lm_head.bias"}},
     {"norm.attention", Storage::kWhole, {"biogpt.layers.{0}.self_attn_layer_norm.weight"}},
     {"norm.attention_bias", Storage::kWhole, {"biogpt.layers.{0}.self_attn_layer_norm.bias"}},

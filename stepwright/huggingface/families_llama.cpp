@@ -146,6 +146,20 @@ constexpr ParameterNames kPersimmon[] = {
     {"mlp.fc2_bias", Storage::kWhole, {"model.layers.{0}.mlp.dense_4h_to_h.bias"}},
 };
 
+constexpr ParameterNames kCohere[] = {
+    {"attention.q_norm", Storage::kHeadRows, {"model.layers.{0}.self_attn.q_norm.weight"}},
+    {"attention.k_norm", Storage::kHeadRows, {"model.layers.{0}.self_attn.k_norm.weight"}},
+};
+
+constexpr ParameterNames kStableLm[] = {
+    {"attention.q_norm",
+     Storage::kHeads,
+     {"model.layers.{0}.self_attn.q_layernorm.norms.{1}.weight"}},
+    {"attention.k_norm",
+     Storage::kHeads,
+     {"model.layers.{0}.self_attn.k_layernorm.norms.{1}.weight"}},
+};
+
 constexpr std::string_view kFrequencies[] = {".rotary_emb.inv_freq"};
 
 constexpr Family llama_like(std::string_view model_type, std::string_view model_class,
@@ -166,7 +180,7 @@ constexpr Family kLlamaFamilies[] = {
     llama_like("mixtral", "MixtralForCausalLM", kMixtralExperts),
     llama_like("qwen3_moe", "Qwen3MoeForCausalLM", kQwenExperts),
     llama_like("arcee", "ArceeForCausalLM", kPlainMlp),
-    llama_like("cohere", "CohereForCausalLM"),
+    llama_like("cohere", "CohereForCausalLM", kCohere),
     llama_like("cohere2", "Cohere2ForCausalLM"),
     llama_like("cwm", "CwmForCausalLM"),
     llama_like("ernie4_5", "Ernie4_5ForCausalLM"),
@@ -196,7 +210,7 @@ constexpr Family kLlamaFamilies[] = {
     llama_like("phi3", "Phi3ForCausalLM", kPhi3),
     llama_like("seed_oss", "SeedOssForCausalLM"),
     llama_like("smollm3", "SmolLM3ForCausalLM"),
-    llama_like("stablelm", "StableLmForCausalLM"),
+    llama_like("stablelm", "StableLmForCausalLM", kStableLm),
     llama_like("starcoder2", "Starcoder2ForCausalLM", kStarcoder2),
     llama_like("vaultgemma", "VaultGemmaForCausalLM", kGemma2),
 };

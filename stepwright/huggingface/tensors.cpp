@@ -56,6 +56,14 @@ class Writer {
         return part(2, 0, {{queries + keys, keys}});
       }
       case Storage::kQkvByHead: return part(0, 0, head_by_head());
+      case Storage::kHeadRows:
+        tensor.heads = parameter.rows / model_.head_dim;
+        return part(0, 0, {{0, parameter.rows}});
+      case Storage::kHeads:
+        for (std::int64_t h = 0; h < parameter.rows / model_.head_dim; ++h) {
+          part(0, h, {{h * model_.head_dim, model_.head_dim}});
+        }
+        return;
       case Storage::kHalves: part(0, 0, {{0, half}}); return part(1, 0, {{half, half}});
       case Storage::kExperts:
         for (std::int64_t e = 0; e < parameter.copies; ++e) {
@@ -95,6 +103,7 @@ std::int64_t ForeignTensor::row_count() const {
 }
 
 std::vector<std::int64_t> ForeignTensor::shape() const {
+  if (heads > 0) return {heads, row_count() / heads};
   if (vector) return {row_count()};
   if (transposed) return {columns, row_count()};
   return {row_count(), columns};

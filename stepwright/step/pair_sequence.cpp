@@ -7,11 +7,12 @@
 namespace stepwright {
 namespace {
 
+/// Gathers and reductions of a layer's states do not, whatever their stream.
 bool computes_layer(const TemplateStore& store, const Item& item) {
   if (item.layer < 0) return false;
   const auto& operators = store.templates()[static_cast<std::size_t>(item.which)].operators;
   return std::ranges::any_of(operators,
-                             [](const Operator& op) { return op.stream == Stream::kCompute; });
+                             [](const Operator& op) { return !is_communication(op.kind); });
 }
 
 /// Writes items of two sequences into one.

@@ -125,6 +125,9 @@ const RankCase kPipeline[] = {
     {"TwoStrandsSharded", 4, kTied,
      "parallel: {data: 2, pipeline: 2}\nmicro_batch: 1\nschedule: {kind: dualpipev, strands: 2}\n"
      "sharding: GGG\n"},
+    {"TwoStrandsWaitForStates", 2, kLlama,
+     "parallel: {data: 2}\nmicro_batch: 1\nschedule: {kind: paired, strands: 2}\n"
+     "sharding: GGG\noverlap: {gradients: false, parameters: false}\n"},
     {"Braided", 4, kLlama,
      "parallel: {tensor: 2, pipeline: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
      "schedule: {kind: stp, strands: 2}\n"},
