@@ -200,7 +200,9 @@ std::vector<LayerClass> nemotron_layers(const ConfigFields& fields) {
       case '*': layers.push_back(attention); break;
       case '-': layers.push_back(mlp); break;
       case 'E': layers.push_back(experts); break;
-      default: pattern->fail(fmt::format("letters are M, *, - and E; it has '{}'", letter));
+      default:
+        pattern->fail(
+            fmt::format("letters are M, *, - and E; it is '{}'", printable(pattern->text())));
     }
   }
   return layers;
