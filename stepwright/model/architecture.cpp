@@ -2,9 +2,12 @@
 
 namespace stepwright {
 
-LayerClass Architecture::layer_class(std::int64_t layer) const {
-  if (!pattern.empty()) return pattern.at(static_cast<std::size_t>(layer));
+LayerClass Architecture::usual_layer() const {
   return {.feed_forward = experts ? FeedForward::kExperts : FeedForward::kDense};
+}
+
+LayerClass Architecture::layer_class(std::int64_t layer) const {
+  return pattern.empty() ? usual_layer() : pattern.at(static_cast<std::size_t>(layer));
 }
 
 std::map<LayerClass, std::int64_t> Architecture::layer_classes() const {

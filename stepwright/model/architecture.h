@@ -234,6 +234,12 @@ struct Architecture {
   std::int64_t multi_token_layers = 0;  ///< Multi-token-prediction layers that the model carries.
   bool count_multi_token = false;       ///< Whether they are part of the step and of the counts.
 
+  /// The class of every layer where `pattern` is empty.
+  [[nodiscard]] LayerClass usual_layer() const;
+  /// The width of a layer's dense MLP.
+  [[nodiscard]] std::int64_t dense_width(const LayerClass& layer) const {
+    return layer.ffn > 0 ? layer.ffn : ffn;
+  }
   /// The class of layer `layer` (0-based).
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
   /// How many layers there are of each class; multi-token layers are not among them.

@@ -63,9 +63,13 @@ Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults) {
   return model;
 }
 
+void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback) {
+  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", fallback);
+}
+
 void add_qwen3_attention(const ConfigFields& fields, Architecture& model) {
   model.qk_norm = QkNorm::kHead;
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
 }
 
 void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model) {

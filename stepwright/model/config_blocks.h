@@ -31,6 +31,8 @@ std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
 Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
 /// The same with the head dimension and its rotated share.
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
+/// `attention_bias` of all four projections of attention.
+void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback = false);
 /// Norms of single heads of queries and keys, and `attention_bias` (Qwen3).
 void add_qwen3_attention(const ConfigFields& fields, Architecture& model);
 /// Granite: scales of embedded tokens, branches, scores and logits, which are divided by theirs.

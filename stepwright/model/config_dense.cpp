@@ -2,14 +2,13 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
-#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
 
 Architecture read_llama(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048});
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   model.mlp_bias = fields.flag("mlp_bias", false);
   return model;
 }
@@ -38,13 +37,11 @@ Architecture read_qwen3(const ConfigFields& fields) {
 
 /// `attention_bias` of all four projections and `mlp_bias`, as in Llama.
 void add_llama_biases(const ConfigFields& fields, Architecture& model) {
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   model.mlp_bias = fields.flag("mlp_bias", false);
 }
 
-/// Every fourth layer sees the whole sequence: the last of four.
-bool slides_but_fourth(std::int64_t layer) { return (layer + 1) % 4 != 0; }
-/// The first of four.
+/// The first of four layers sees the whole sequence.
 bool slides_but_first(std::int64_t layer) { return layer % 4 != 0; }
 
 Architecture read_cwm(const ConfigFields& fields) {
@@ -91,7 +88,7 @@ Architecture read_helium(const ConfigFields& fields) {
 Architecture read_hunyuan_dense(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   return model;
 }
 
@@ -178,7 +175,7 @@ Architecture read_olmo(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.norm = Norm::kLayer;
   model.norm_weight = false;
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   return model;
 }
 
@@ -186,21 +183,14 @@ Architecture read_olmo2(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.norm_placement = NormPlacement::kAfter;
   model.qk_norm = QkNorm::kWhole;
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   return model;
 }
 
 Architecture read_olmo3(const ConfigFields& fields) {
   Architecture model = read_olmo2(fields);
-  read_windows(fields, slides_but_fourth, 4096, model);
+  read_windows(fields, all_but_last_of(4), 4096, model);
   return model;
-}
-
-/// Where some layers have a window, the others have no rotary positions.
-void rotate_windows_alone(Architecture& model) {
-  if (windows_of(model).empty()) return;
-  mark_rotated_layers(model,
-                      [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
 }
 
 Architecture read_exaone4(const ConfigFields& fields) {
@@ -213,7 +203,7 @@ Architecture read_exaone4(const ConfigFields& fields) {
     pattern->fail_unsupported("a pattern of letters without layer_types");
   }
   const std::int64_t every = words ? 4 : fields.size_or("sliding_window_pattern", 4);
-  read_windows(fields, [&](std::int64_t i) { return (i + 1) % every != 0; }, 4096, model);
+  read_windows(fields, all_but_last_of(every), 4096, model);
   rotate_windows_alone(model);
   return model;
 }
@@ -225,7 +215,7 @@ Architecture read_cohere(const ConfigFields& fields) {
   model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
   model.parallel_residual = model.shared_input_norm = true;
   model.logit_scale = fields.number_or("logit_scale", 0.0625, 0, 1e6);
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kEachHead;
   return model;
 }
@@ -234,7 +224,7 @@ Architecture read_cohere2(const ConfigFields& fields) {
   Architecture model = read_cohere(fields);
   model.qk_norm = QkNorm::kNone;
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
-  read_windows(fields, [&](std::int64_t i) { return (i + 1) % every != 0; }, 4096, model);
+  read_windows(fields, all_but_last_of(every), 4096, model);
   rotate_windows_alone(model);
   return model;
 }
@@ -247,7 +237,7 @@ Architecture read_nanochat(const ConfigFields& fields) {
   model.embedding_norm = true;
   model.qk_norm = QkNorm::kPlain;
   model.logit_cap = fields.number_or("final_logit_softcapping", 15, 0, 1e6);
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   return model;
 }
 

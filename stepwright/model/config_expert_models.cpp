@@ -2,7 +2,6 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
-#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -35,11 +34,6 @@ Architecture read_qwen3_moe(const ConfigFields& fields) {
   read_qwen_experts(fields, {.count = 128, .top_k = 8, .ffn = 768}, model);
   read_windows(fields, WindowRule::kSwitched, 4096, model);
   return model;
-}
-
-/// `attention_bias` of all four projections.
-void add_attention_biases(const ConfigFields& fields, Architecture& model) {
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
 }
 
 /// OLMo's experts: as wide as `intermediate_size`, a norm over all heads of queries and of keys.
@@ -204,11 +198,8 @@ Architecture read_exaone_moe(const ConfigFields& fields) {
   model.experts->scale = fields.number_or("routed_scaling_factor", 2.5, 0, 1e6);
   mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 1, 0), model);
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
-  read_windows(fields, [&](std::int64_t layer) { return (layer + 1) % every != 0; }, 4096, model);
-  if (!windows_of(model).empty()) {
-    mark_rotated_layers(model,
-                        [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
-  }
+  read_windows(fields, all_but_last_of(every), 4096, model);
+  rotate_windows_alone(model);
   return model;
 }
 
@@ -228,7 +219,7 @@ Architecture read_gpt_oss(const ConfigFields& fields) {
   Architecture model = read_rotary(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 64});
   model.activation = Activation::kClampedSwiglu;
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", true);
+  add_attention_biases(fields, model, true);
   model.sinks = true;
   model.experts = Experts{.count = fields.size_or("num_local_experts", 128),
                           .top_k = fields.size_or("num_experts_per_tok", 4),

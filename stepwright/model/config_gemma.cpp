@@ -17,7 +17,7 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
   model.activation = fields.activation("hidden_activation", model.activation);
   model.norm_unit_offset = true;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   return model;
 }
 
@@ -60,7 +60,7 @@ Architecture read_gemma3(const ConfigFields& fields) {
   const std::int64_t every = fields.size_or(
       fields.value("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern",
       6);
-  read_windows(fields, [&](std::int64_t layer) { return (layer + 1) % every != 0; }, 4096, model);
+  read_windows(fields, all_but_last_of(every), 4096, model);
   // Files of the first versions leave the bases to the class.
   if (!fields.value("rope_theta") && !fields.value("rope_parameters")) {
     model.window_rotary_base = fields.number_or("rope_local_base_freq", 1e4, 0, 1e12);

@@ -75,7 +75,7 @@ Architecture read_gpt_neox(const ConfigFields& fields) {
   model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
   model.rotary_fraction = fields.rotary_fraction(0.25);
   model.parallel_residual = fields.flag("use_parallel_residual", true);
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", true);
+  add_attention_biases(fields, model, true);
   model.tied = sizes.tied;
   return model;
 }
@@ -334,7 +334,7 @@ Architecture read_jais2(const ConfigFields& fields) {
   Architecture model =
       read_biased(fields, {.positions = 8192, .activation = Activation::kSquaredRelu});
   model.rotary_fraction = fields.rotary_fraction(1);
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", true);
+  add_attention_biases(fields, model, true);
   model.mlp_bias = fields.flag("mlp_bias", true);
   return model;
 }

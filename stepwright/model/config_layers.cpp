@@ -72,6 +72,16 @@ void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fall
       fallback, model);
 }
 
+std::function<bool(std::int64_t)> all_but_last_of(std::int64_t every) {
+  return [every](std::int64_t layer) { return (layer + 1) % every != 0; };
+}
+
+void rotate_windows_alone(Architecture& model) {
+  if (windows_of(model).empty()) return;
+  mark_rotated_layers(model,
+                      [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
+}
+
 void mark_rotated_layers(Architecture& model,
                          const std::function<bool(const LayerClass&, std::int64_t)>& rotated) {
   std::vector<LayerClass> layers = layers_of(model);

@@ -24,6 +24,10 @@ void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fall
 /// counted from 0.
 void read_windows(const ConfigFields& fields, const std::function<bool(std::int64_t)>& slides,
                   std::int64_t fallback, Architecture& model);
+/// Holds for all layers but the last of each `every`.
+std::function<bool(std::int64_t)> all_but_last_of(std::int64_t every);
+/// Where some layers have a window, takes the rotary positions from the others.
+void rotate_windows_alone(Architecture& model);
 /// Takes the rotary positions from the layers for which `rotated` does not hold.
 void mark_rotated_layers(Architecture& model,
                          const std::function<bool(const LayerClass&, std::int64_t)>& rotated);

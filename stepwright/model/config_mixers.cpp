@@ -129,7 +129,7 @@ Architecture read_bamba(const ConfigFields& fields) {
       read_common(fields, {.positions = 262144, .kv_heads = 8, .norm_epsilon = 1e-5});
   model.head_dim = model.hidden / model.heads;
   model.rotary_fraction = fields.rotary_fraction(0.5);
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   model.mlp_bias = fields.flag("mlp_bias", false);
   model.state_mixer = bamba_mixer(fields, model);
   std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers), {.mixer = Mixer::kMamba2});
@@ -146,7 +146,7 @@ Architecture read_bamba(const ConfigFields& fields) {
 Architecture read_granite_hybrid(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 2048});
   model.head_dim = model.hidden / model.heads;
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   add_granite_scales(fields, 1, model);
   const auto position = fields.value("position_embedding_type");
   if (!position || position->text() != "rope") model.position = Position::kNone;
@@ -286,7 +286,7 @@ void add_delta_net(const ConfigFields& fields, Architecture& model) {
   model.norm_unit_offset = true;
   model.qk_norm = QkNorm::kHead;
   model.attention_gate = true;
-  model.qkv_bias = model.attention_output_bias = fields.flag("attention_bias", false);
+  add_attention_biases(fields, model);
   model.state_mixer = StateMixer{.heads = fields.size_or("linear_num_value_heads", 32),
                                  .head_dim = fields.size_or("linear_value_head_dim", 128),
                                  .groups = fields.size_or("linear_num_key_heads", 16),

@@ -210,7 +210,7 @@ void read_layers(const InlineFields& fields, Architecture& model) {
   std::vector<LayerClass> layers;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const InlineFields run(list->at(i), std::nullopt);
-    LayerClass layer = Architecture{.experts = model.experts}.layer_class(0);
+    LayerClass layer = model.usual_layer();
     layer.mixer = run.choice("mixer", kMixerNames, layer.mixer);
     layer.feed_forward = run.choice("feed_forward", kFeedForwardNames, layer.feed_forward);
     read_keys(run, kLayerKeys, layer);

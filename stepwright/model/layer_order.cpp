@@ -7,7 +7,7 @@ namespace {
 
 template <class Holds>
 bool any_layer(const Architecture& model, Holds holds) {
-  if (model.pattern.empty()) return holds(model.layer_class(0));
+  if (model.pattern.empty()) return holds(model.usual_layer());
   return std::ranges::any_of(model.pattern, holds);
 }
 
@@ -34,8 +34,7 @@ std::vector<LayerClass> layers_of(const Architecture& model) {
 
 void set_layers(Architecture& model, std::vector<LayerClass> layers) {
   model.pattern.clear();
-  const LayerClass usual = model.layer_class(0);
-  const auto alike = std::ranges::count(layers, usual);
+  const auto alike = std::ranges::count(layers, model.usual_layer());
   if (alike != std::ssize(layers) || alike != model.layers) model.pattern = std::move(layers);
 }
 

@@ -178,7 +178,7 @@ void add_feed_forward(Parameters& list, const Architecture& model, const LayerCl
   if (layer.has_experts()) {
     add_experts(list, model);
   } else {
-    add_mlp(list, model, layer.ffn > 0 ? layer.ffn : model.ffn);
+    add_mlp(list, model, model.dense_width(layer));
   }
   if (model.norms_results()) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
 }

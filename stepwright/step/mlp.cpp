@@ -17,13 +17,9 @@ Product fc2(const Setting& s, const MlpRole& role) {
 }  // namespace
 
 MlpRole dense_mlp(const Architecture& model, const LayerClass& layer) {
-  return {LayerPart::kFc1,
-          LayerPart::kMlpActivation,
-          LayerPart::kFc2,
-          Keep::kMlpLinearInput,
-          Keep::kFc1Out,
-          Keep::kActivationOut,
-          layer.ffn > 0 ? layer.ffn : model.ffn};
+  return {
+      LayerPart::kFc1, LayerPart::kMlpActivation, LayerPart::kFc2,         Keep::kMlpLinearInput,
+      Keep::kFc1Out,   Keep::kActivationOut,      model.dense_width(layer)};
 }
 
 MlpRole shared_mlp(const Architecture& model) {

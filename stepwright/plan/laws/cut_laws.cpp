@@ -33,8 +33,9 @@ void repair_tensor(Repairs& repairs) {
 
 bool dense_ffn_cut(const Architecture& model, std::int64_t tensor) {
   if (model.ffn % tensor != 0 && has_shared_width(model)) return true;
-  return std::ranges::any_of(model.pattern,
-                             [&](const LayerClass& layer) { return layer.ffn % tensor != 0; });
+  return std::ranges::any_of(model.pattern, [&](const LayerClass& layer) {
+    return layer.ffn != 0 && layer.ffn % tensor != 0;
+  });
 }
 
 bool ffn_cut(const Job& job, const Plan& plan) {
