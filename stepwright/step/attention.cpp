@@ -49,26 +49,13 @@ Operator head_norm(const Emit& e, Phase phase, Purpose purpose) {
           .parameter = e.out.parameter(kQkNorm.part)};
 }
 
-/// A norm over all heads needs sums over the tensor ranks, which have some heads each: two numbers
-/// a token forward, for queries and for keys, and two backward.
-void share_sums(Emit& e, TensorId sums, Phase phase) {
-  e.out.add({.kind = OperatorKind::kAllReduce,
-             .phase = phase,
-             .stream = message_stream(e.s, Scheme::kTensor),
-             .scheme = Scheme::kTensor,
-             .group = GroupKind::kTensor,
-             .dtype = e.s.exact,
-             .payload_elements = e.out.at(sums).elements(),
-             .part = kQkNorm.part},
-            {sums}, {sums});
-}
-
-/// The sums of squares over all heads, or -1 where no message is needed for them.
+/// The sums that a norm over all heads needs of the tensor ranks, which have some heads each: two
+/// numbers a token forward, for queries and for keys, and two backward; -1 where none are needed.
 TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
   if (!norms_whole_width(e.s) || !e.s.tensor_parallel()) return -1;
   const TensorId sums = activation(e, "sums", e.s.exact, e.s.tokens, 2);
   e.out.add(head_norm(e, phase, Purpose::kHeadSums), {first, second, e.parameters}, {sums});
-  share_sums(e, sums, phase);
+  sum_over(e, Scheme::kTensor, sums, phase, kQkNorm.part);
   return sums;
 }
 

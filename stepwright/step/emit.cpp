@@ -180,6 +180,19 @@ TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& c) {
   return reduced;
 }
 
+void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart part) {
+  const Tensor& summed = e.out.at(tensor);
+  e.out.add({.kind = OperatorKind::kAllReduce,
+             .phase = phase,
+             .stream = message_stream(e.s, scheme),
+             .scheme = scheme,
+             .group = scheme == Scheme::kContext ? GroupKind::kContext : GroupKind::kTensor,
+             .dtype = summed.dtype,
+             .payload_elements = summed.elements(),
+             .part = part},
+            {tensor}, {tensor});
+}
+
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
   const TensorId gathered = enter_tensor(e, x, {p.inner, p.part, e.forward});
   e.kept.set(input, e.s.keep_gathered ? gathered : x);

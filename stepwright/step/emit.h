@@ -97,6 +97,9 @@ TensorId enter_tensor(Emit& e, TensorId x, const Crossing& crossing);
 /// without. The backward of an entry is an exit and the reverse.
 TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& crossing);
 
+/// The sum of a tensor over the tensor or the context ranks, in its own type and place.
+void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart part);
+
 /// A column-parallel product behind `enter_tensor`: keeps what the weight gradient needs under
 /// `input` (the gathered input, or the sharded one to gather again).
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p);

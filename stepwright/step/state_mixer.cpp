@@ -74,24 +74,8 @@ TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase, La
 
 /// A sum over tensor ranks, and over context ranks that hold other channels.
 void share(Emit& e, TensorId partial, Phase phase, LayerPart part) {
-  const struct {
-    bool needed;
-    Scheme scheme;
-    GroupKind group;
-  } sums[] = {{e.s.tensor_parallel(), Scheme::kTensor, GroupKind::kTensor},
-              {e.s.context > 1, Scheme::kContext, GroupKind::kContext}};
-  for (const auto& sum : sums) {
-    if (!sum.needed) continue;
-    e.out.add({.kind = OperatorKind::kAllReduce,
-               .phase = phase,
-               .stream = message_stream(e.s, sum.scheme),
-               .scheme = sum.scheme,
-               .group = sum.group,
-               .dtype = e.s.storage,
-               .payload_elements = e.out.at(partial).elements(),
-               .part = part},
-              {partial}, {partial});
-  }
+  if (e.s.tensor_parallel()) sum_over(e, Scheme::kTensor, partial, phase, part);
+  if (e.s.context > 1) sum_over(e, Scheme::kContext, partial, phase, part);
 }
 
 Operator convolution(const Emit& e, Phase phase, Mixer kind) {
