@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -14,6 +16,37 @@ namespace stepwright {
 namespace {
 
 Position place_of(const Tree& tree) { return {tree.line, tree.column}; }
+
+/// What a copy of a value adds to a document.
+struct Extent {
+  std::size_t values = 1;
+  std::size_t bytes = 0;
+  std::size_t levels = 0;  ///< Of lists and mappings.
+};
+
+Extent extent_of(const Tree& tree) {
+  Extent extent{.bytes = sizeof(Tree) + tree.text.size()};
+  for (const Tree& item : tree.items) {
+    const Extent below = extent_of(item);
+    extent.values += below.values;
+    extent.bytes += below.bytes;
+    extent.levels = std::max(extent.levels, below.levels);
+  }
+  const bool holds = tree.kind == Tree::Kind::kSequence || tree.kind == Tree::Kind::kMapping;
+  extent.levels += holds ? 1 : 0;
+  return extent;
+}
+
+/// Adds the members that a mapping lacks.
+void add_absent(Tree& mapping, Tree other) {
+  std::set<std::string> present;
+  for (std::size_t i = 0; i < mapping.items.size(); i += 2) present.insert(mapping.items[i].text);
+  for (std::size_t i = 0; i < other.items.size(); i += 2) {
+    if (present.contains(other.items[i].text)) continue;
+    mapping.items.push_back(std::move(other.items[i]));
+    mapping.items.push_back(std::move(other.items[i + 1]));
+  }
+}
 
 }  // namespace
 
@@ -40,16 +73,21 @@ void fail_too_deep(const std::string& file, Position at) {
 void Assembler::open(Tree container) {
   if (expects_key()) check_key(container);
   if (open_.size() == kDeepestNesting) fail_too_deep(file_, place_of(container));
-  open_.push_back(std::move(container));
+  open_.push_back({std::move(container)});
 }
 
-void Assembler::close() {
+void Assembler::close(Tree* finished) {
   assert(!open_.empty());
-  Tree done = std::move(open_.back());
+  Open done = std::move(open_.back());
   open_.pop_back();
-  done.items.shrink_to_fit();
-  if (done.kind == Tree::Kind::kMapping) check_duplicates(done);
-  place(std::move(done));
+  if (done.container.kind == Tree::Kind::kMapping) check_duplicates(done.container);
+  for (Tree& mapping : done.merged) add_absent(done.container, std::move(mapping));
+  done.container.items.shrink_to_fit();
+  if (finished != nullptr) {
+    count_copy(extent_of(done.container).bytes, place_of(done.container));
+    *finished = done.container;
+  }
+  place(std::move(done.container));
 }
 
 void Assembler::leaf(Tree value) {
@@ -60,14 +98,33 @@ void Assembler::leaf(Tree value) {
   place(std::move(value));
 }
 
+void Assembler::copy(const Tree& value, Position at) {
+  const Extent extent = extent_of(value);
+  if (open_.size() + extent.levels > kDeepestNesting) fail_too_deep(file_, at);
+  count_copy(extent.bytes, at);
+  values_ += extent.values - 1;
+  leaf(value);
+}
+
+void Assembler::count_copy(std::size_t bytes, Position at) {
+  copied_ += bytes;
+  if (copied_ <= kMostCopied) return;
+  fail_at(file_, at,
+          fmt::format("anchors (&name) and aliases (*name) stand for more than {} MiB",
+                      kMostCopied >> 20U));
+}
+
 bool Assembler::expects_key() const {
-  return !open_.empty() && open_.back().kind == Tree::Kind::kMapping &&
-         open_.back().items.size() % 2 == 0;
+  if (open_.empty() || open_.back().merge_due) return false;
+  const Tree& container = open_.back().container;
+  return container.kind == Tree::Kind::kMapping && container.items.size() % 2 == 0;
 }
 
 const Tree* Assembler::pending_key() const {
-  const bool in_mapping = !open_.empty() && open_.back().kind == Tree::Kind::kMapping;
-  return in_mapping && !expects_key() ? &open_.back().items.back() : nullptr;
+  if (open_.empty() || open_.back().merge_due) return nullptr;
+  const Tree& container = open_.back().container;
+  const bool is_due = container.kind == Tree::Kind::kMapping && container.items.size() % 2 == 1;
+  return is_due ? &container.items.back() : nullptr;
 }
 
 void Assembler::place(Tree value) {
@@ -76,8 +133,27 @@ void Assembler::place(Tree value) {
   }
   if (open_.empty()) {
     root_ = std::move(value);
+  } else if (open_.back().merge_due) {
+    take_merged(std::move(value));
   } else {
-    open_.back().items.push_back(std::move(value));
+    open_.back().container.items.push_back(std::move(value));
+  }
+}
+
+void Assembler::take_merged(Tree value) {
+  Open& mapping = open_.back();
+  mapping.merge_due = false;
+  std::vector<Tree> merged;
+  if (value.kind == Tree::Kind::kSequence) {
+    merged = std::move(value.items);
+  } else {
+    merged.push_back(std::move(value));
+  }
+  for (Tree& one : merged) {
+    if (one.kind != Tree::Kind::kMapping) {
+      fail_at(file_, place_of(one), "a merge key (<<) takes a mapping or a list of mappings");
+    }
+    mapping.merged.push_back(std::move(one));
   }
 }
 

@@ -15,6 +15,10 @@ inline constexpr std::size_t kDeepestNesting = 100;
 /// Values and keys that a document may have, so that a hostile file cannot take all memory.
 inline constexpr std::size_t kMostValues = 8'000'000;
 
+/// Bytes that what anchors name and aliases repeat may have in memory, so that short text is not
+/// a large document.
+inline constexpr std::size_t kMostCopied = std::size_t{16} << 20U;
+
 /// Bytes that a key may have: with every byte escaped it still is a YAML simple key (1,024).
 inline constexpr std::size_t kLongestKey = 240;
 
@@ -41,10 +45,15 @@ class Assembler {
 
   /// Begins a sequence or mapping, which is empty but has its kind and position.
   void open(Tree container);
-  /// Ends the sequence or mapping begun last.
-  void close();
+  /// Ends the sequence or mapping begun last; `finished`, where there is one, becomes its copy.
+  void close(Tree* finished = nullptr);
   /// Adds a scalar or null: an element, a key or a value, whichever is due.
   void leaf(Tree value);
+  /// Adds a copy of a finished value, as `leaf` adds one, at the place of an alias.
+  void copy(const Tree& value, Position at);
+  /// Takes the value that follows, a mapping or a list of such, for the members that the open
+  /// mapping has where it says none itself; the first of a list goes before the others.
+  void merge_next() { open_.back().merge_due = true; }
   /// Whether a key of a mapping is due.
   [[nodiscard]] bool expects_key() const;
   /// The key whose value is due; null pointer when none is.
@@ -53,13 +62,21 @@ class Assembler {
   Tree take() { return std::move(root_); }
 
  private:
+  struct Open {
+    Tree container;
+    bool merge_due = false;
+    std::vector<Tree> merged{};  ///< Mappings whose members it has, too.
+  };
   void place(Tree value);
+  void take_merged(Tree value);
+  void count_copy(std::size_t bytes, Position at);
   void check_key(const Tree& key) const;
   void check_duplicates(const Tree& mapping) const;
 
   const std::string& file_;
-  std::vector<Tree> open_;
+  std::vector<Open> open_;
   std::size_t values_ = 0;
+  std::size_t copied_ = 0;  ///< Bytes.
   Tree root_;
 };
 

@@ -101,9 +101,9 @@ class Node {
 };
 
 /// A YAML or JSON file that was read, which never changes. Text whose first character is `{` or `[`
-/// is strict JSON, any other is one YAML document without anchors, aliases, merge keys and tags.
-/// At most 64 MiB (YAML: 4 MiB), 8 million values, 100 levels of nesting, keys of 240 bytes, and no
-/// key twice.
+/// is strict JSON, any other is one YAML document without tags, its aliases and merge keys written
+/// out. At most 64 MiB (YAML: 4 MiB, and 16 MiB of what aliases repeat), 8 million values, 100
+/// levels of nesting, keys of 240 bytes, and no key twice.
 class Document {
  public:
   /// Reads a text; `name` stands for it in messages. Fails with `kInput`: `name:line:column`.

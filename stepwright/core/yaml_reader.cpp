@@ -1,14 +1,17 @@
 #include "stepwright/core/yaml_reader.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/anchor.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "stepwright/core/assembler.h"
 #include "stepwright/core/error.h"
@@ -33,40 +36,43 @@ class EventHandler : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
 
-  void OnAnchor(const YAML::Mark& mark, const std::string& /*name*/) override { refuse(mark); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override { refuse(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) fail_at(file_, place_of(mark), "an alias inside of its anchor");
+    assembler_.copy(found->second, place_of(mark));
+  }
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Tree null = placed({}, mark);
     // yaml-cpp marks an omitted value where the next token stands.
     if (const Tree* key = assembler_.pending_key(); key != nullptr && key->line != null.line) {
       null.line = key->line;
       null.column = key->column;
     }
-    assembler_.leaf(std::move(null));
+    leaf(std::move(null), anchor);
   }
 
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     const bool in_quotes = tag == "!";
     if (!in_quotes) check_tag(mark, tag);
     if (!in_quotes && value == "<<" && assembler_.expects_key()) {
-      fail_at(file_, place_of(mark), "merge keys (<<) are not accepted; write the keys out");
+      return assembler_.merge_next();
     }
-    assembler_.leaf(placed(Tree::scalar(value, in_quotes), mark));
+    leaf(placed(Tree::scalar(value, in_quotes), mark), anchor);
   }
 
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override {
-    open(Tree::sequence(), mark, tag, style);
+    open(Tree::sequence(), mark, tag, style, anchor);
   }
-  void OnSequenceEnd() override { assembler_.close(); }
+  void OnSequenceEnd() override { close(); }
 
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
-    open(Tree::mapping(), mark, tag, style);
+    open(Tree::mapping(), mark, tag, style, anchor);
   }
-  void OnMapEnd() override { assembler_.close(); }
+  void OnMapEnd() override { close(); }
 
   Tree take() { return assembler_.take(); }
 
@@ -78,10 +84,22 @@ class EventHandler : public YAML::EventHandler {
   }
 
   void open(Tree container, const YAML::Mark& mark, const std::string& tag,
-            YAML::EmitterStyle::value style) {
+            YAML::EmitterStyle::value style, YAML::anchor_t anchor) {
     check_tag(mark, tag);
     container.flow = style == YAML::EmitterStyle::Flow;
     assembler_.open(placed(std::move(container), mark));
+    open_anchors_.push_back(anchor);
+  }
+
+  void close() {
+    const YAML::anchor_t anchor = open_anchors_.back();
+    open_anchors_.pop_back();
+    assembler_.close(anchor == YAML::NullAnchor ? nullptr : &anchored_[anchor]);
+  }
+
+  void leaf(Tree value, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) anchored_[anchor] = value;
+    assembler_.leaf(std::move(value));
   }
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
@@ -89,13 +107,10 @@ class EventHandler : public YAML::EventHandler {
     fail_at(file_, place_of(mark), "tags (!name) are not accepted");
   }
 
-  [[noreturn]] void refuse(const YAML::Mark& mark) const {
-    fail_at(file_, place_of(mark),
-            "anchors (&name) and aliases (*name) are not accepted; write the value out");
-  }
-
   const std::string& file_;
   Assembler assembler_;
+  std::map<YAML::anchor_t, Tree> anchored_;
+  std::vector<YAML::anchor_t> open_anchors_;  ///< Of each open list or mapping.
   bool started_ = false;
 };
 

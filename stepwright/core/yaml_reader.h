@@ -12,9 +12,9 @@ namespace stepwright {
 /// and YAML is for files that people write.
 inline constexpr std::size_t kLargestYaml = std::size_t{4} << 20U;
 
-/// Reads one YAML document. Empty text is null. Fails with `kInput` (`file:line:column`) on
-/// malformed text, several documents, anchors, aliases, merge keys, tags, control characters, text
-/// that is not UTF-8, and what `Assembler` refuses.
+/// Reads one YAML document, aliases (*name) and merge keys (<<) written out. Empty text is null.
+/// Fails with `kInput` (`file:line:column`) on malformed text, several documents, tags, control
+/// characters, text that is not UTF-8, and what `Assembler` refuses.
 Tree read_yaml(std::string_view text, const std::string& file);
 
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #include "stepwright/core/document.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -151,11 +152,37 @@ TEST(Document, RejectsKeysThatAreNotText) {
   EXPECT_THAT(refused(std::string(241, 'k') + ": 1\n"), HasSubstr("longer than 240 bytes"));
 }
 
-TEST(Document, RejectsAnchorsAliasesAndMergeKeys) {
-  EXPECT_THAT(refused("a: &x 1\nb: *x\n"), StartsWith("job.yaml:1:4: anchors (&name) and aliases"));
-  EXPECT_THAT(refused("a: *x\n"), StartsWith("job.yaml:1:4: "));
-  EXPECT_THAT(refused("<<: {a: 1}\n"), StartsWith("job.yaml:1:1: merge keys"));
+TEST(Document, WritesAliasesAndMergeKeysOut) {
+  EXPECT_EQ(read("a: &x [1, {b: 2}]\nc: *x\n"), read("a: [1, {b: 2}]\nc: [1, {b: 2}]\n"));
+  EXPECT_EQ(read("a: &k word\n*k : 1\n"), read("a: word\nword: 1\n"));
+  const std::string anchors = "base: &b {x: 1, y: 2}\nmore: &m {y: 3, z: 4}\n";
+  const std::string written = "base: {x: 1, y: 2}\nmore: {y: 3, z: 4}\n";
+  EXPECT_EQ(read(anchors + "t:\n  <<: *b\n  y: 5\n"), read(written + "t: {y: 5, x: 1}\n"));
+  EXPECT_EQ(read(anchors + "t:\n  y: 5\n  <<: [*m, *b]\n"),
+            read(written + "t: {y: 5, z: 4, x: 1}\n"));
+  EXPECT_EQ(read(anchors + "t: {<<: &n {<<: *b, w: 6}}\nu: *n\n"),
+            read(written + "t: {w: 6, x: 1, y: 2}\nu: {w: 6, x: 1, y: 2}\n"));
   EXPECT_EQ(read("'<<': 1\n").items.size(), 2U);
+}
+
+TEST(Document, RejectsAliasesWithoutAnEnd) {
+  EXPECT_THAT(refused("a: *x\n"), StartsWith("job.yaml:1:4: malformed YAML"));
+  EXPECT_THAT(refused("a: &x [*x]\n"), StartsWith("job.yaml:1:8: an alias inside of its anchor"));
+  EXPECT_THAT(refused("<<: 1\n"), StartsWith("job.yaml:1:5: a merge key (<<) takes a mapping"));
+  EXPECT_THAT(refused("<<: [{a: 1}, b]\n"), StartsWith("job.yaml:1:14: a merge key (<<) takes"));
+  std::string laughs = "a0: &a0 lol\n";
+  std::string levels = "b0: &b0 [1]\n";
+  for (int i = 1; i < 40; ++i) {
+    laughs += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+    levels += fmt::format("b{0}: &b{0} [*b{1}]\n", i, i - 1);
+  }
+  EXPECT_THAT(refused(laughs), HasSubstr("stand for more than 16 MiB"));
+  EXPECT_THAT(refused(levels + "d: " + std::string(70, '[') + "*b39" + std::string(70, ']') + "\n"),
+              HasSubstr("nested deeper than 100 levels"));
+  std::string anchored = "a: ";
+  for (int i = 0; i < 50; ++i) anchored += fmt::format("&x{} [", i);
+  for (int i = 0; i < 100'000; ++i) anchored += "1,";
+  EXPECT_THAT(refused(anchored + std::string(50, ']') + "\n"), HasSubstr("more than 16 MiB"));
 }
 
 TEST(Document, RejectsTags) {
