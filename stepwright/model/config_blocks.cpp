@@ -47,7 +47,9 @@ Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults) {
   model.hidden = fields.size({"hidden_size"});
   model.heads = fields.size({"num_attention_heads"});
   model.kv_heads = kv_heads(fields, model.heads, defaults.kv_heads);
-  model.ffn = fields.size({"intermediate_size", "block_ff_dim"});  // The latter in LFM2.
+  if (!defaults.only_experts) {
+    model.ffn = fields.size({"intermediate_size", "block_ff_dim"});  // The latter in LFM2.
+  }
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or("max_position_embeddings", defaults.positions);
   model.activation = fields.activation("hidden_act", defaults.activation);

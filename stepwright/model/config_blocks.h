@@ -19,6 +19,7 @@ struct ConfigDefaults {
   std::int64_t head_dim = 0;  ///< 0: hidden_size / num_attention_heads.
   bool tied = false;
   Activation activation = Activation::kSilu;
+  bool only_experts = false;  ///< No layer has a dense MLP: no `intermediate_size`.
 };
 
 /// `num_key_value_heads`: null is all heads; absent is the class default, 0 for all heads.

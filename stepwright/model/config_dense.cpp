@@ -121,7 +121,7 @@ Architecture read_smollm3(const ConfigFields& fields) {
   std::vector<std::uint8_t> rotated;
   for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
   if (const auto list = fields.value("no_rope_layers")) {
-    if (list->size() != rotated.size()) list->fail("must have one entry per layer");
+    check_one_per_layer(*list, model);
     for (std::size_t i = 0; i < rotated.size(); ++i) {
       rotated[i] = list->at(i).integer(0, 1) != 0 ? 1 : 0;
     }
@@ -204,7 +204,7 @@ Architecture read_exaone4(const ConfigFields& fields) {
   }
   const std::int64_t every = words ? 4 : fields.size_or("sliding_window_pattern", 4);
   read_windows(fields, all_but_last_of(every), 4096, model);
-  rotate_windows_alone(model);
+  rotate_windows_alone(fields, model);
   return model;
 }
 
@@ -225,7 +225,7 @@ Architecture read_cohere2(const ConfigFields& fields) {
   model.qk_norm = QkNorm::kNone;
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
   read_windows(fields, all_but_last_of(every), 4096, model);
-  rotate_windows_alone(model);
+  rotate_windows_alone(fields, model);
   return model;
 }
 

@@ -7,8 +7,9 @@ namespace {
 
 std::vector<ConfigFamily> joined() {
   std::vector<ConfigFamily> all;
-  for (const auto& families : {dense_families(), gemma_families(), gpt_families(),
-                               expert_families(), latent_families(), mixer_families()}) {
+  for (const auto& families :
+       {dense_families(), gemma_families(), gpt_families(), expert_families(), sigmoid_families(),
+        latent_families(), mamba_families(), delta_families()}) {
     all.insert(all.end(), families.begin(), families.end());
   }
   std::ranges::sort(all, {}, &ConfigFamily::model_type);

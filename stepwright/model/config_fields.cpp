@@ -59,6 +59,15 @@ std::int64_t ConfigFields::size(std::initializer_list<std::string_view> spelling
   return (found ? *found : config_.get(*spellings.begin())).integer(1, high);
 }
 
+std::int64_t ConfigFields::size_or(std::initializer_list<std::string_view> spellings,
+                                   std::int64_t fallback, std::int64_t low,
+                                   std::int64_t high) const {
+  for (const std::string_view key : spellings) {
+    if (const auto found = value(key)) return found->integer(low, high);
+  }
+  return fallback;
+}
+
 bool ConfigFields::tied(bool fallback) const {
   constexpr std::string_view kKey = "tie_word_embeddings";
   if (value(kKey) || !outer_) return flag(kKey, fallback);

@@ -28,6 +28,12 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
                                   std::int64_t high = kLargestSize) const;
 
+  using OptionalFields::size_or;
+  /// A size under the first of these spellings that has a value, or `fallback` when none has.
+  [[nodiscard]] std::int64_t size_or(std::initializer_list<std::string_view> spellings,
+                                     std::int64_t fallback, std::int64_t low = 1,
+                                     std::int64_t high = kLargestSize) const;
+
   /// `tie_word_embeddings`, which multimodal files may keep outside of their `text_config`.
   [[nodiscard]] bool tied(bool fallback) const;
   /// An activation by the names of transformers; others are `kUnsupported`.

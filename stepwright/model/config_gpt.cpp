@@ -1,6 +1,7 @@
 // Decoders like GPT-2: LayerNorm, plain MLPs, biases.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"
@@ -16,36 +17,67 @@ constexpr FieldName kGpt2Names[] = {{"layers", "n_layer"},       {"hidden", "n_e
                                     {"ffn", "n_inner"},          {"vocab", "vocab_size"},
                                     {"positions", "n_positions"}};
 
-/// The blocks that GPT-2 and GPT-NeoX share.
-Architecture gpt_blocks() {
+/// Two spellings of a key.
+using Spellings = std::array<std::string_view, 2>;
+
+/// How a family spells its sizes, and what its class has where a file lacks what it may lack.
+struct GptKeys {
+  Spellings layers = {"num_hidden_layers", "n_layer"};
+  Spellings hidden = {"hidden_size", "n_embd"};
+  Spellings heads = {"num_attention_heads", "n_head"};
+  std::string_view ffn = "intermediate_size";
+  std::int64_t usual_ffn = 0;  ///< 0: four times the width.
+  std::string_view positions = "max_position_embeddings";
+  std::int64_t usual_positions = 2048;
+  Position position = Position::kLearned;
+  std::string_view activation = "activation_function";
+  Activation usual_activation = Activation::kGelu;
+  double norm_epsilon = 1e-5;
+};
+
+std::int64_t size_of(const ConfigFields& fields, const Spellings& keys,
+                     std::int64_t high = kLargestSize) {
+  return fields.size({keys[0], keys[1]}, high);
+}
+
+/// GPT-2's blocks: LayerNorm, biases, MLPs without gates, heads of their own keys and values.
+Architecture read_gpt(const ConfigFields& fields, const GptKeys& keys) {
   Architecture model;
   model.gated = false;
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = true;
+  model.layers = size_of(fields, keys.layers, kLargestLayers);
+  model.hidden = size_of(fields, keys.hidden);
+  model.heads = model.kv_heads = size_of(fields, keys.heads);
+  if (model.hidden % model.heads != 0) {
+    fields.fail(
+        fmt::format("the width {} is not a multiple of {} heads", model.hidden, model.heads));
+  }
+  model.head_dim = model.hidden / model.heads;
+  model.ffn = fields.size_or(keys.ffn, keys.usual_ffn > 0 ? keys.usual_ffn : 4 * model.hidden);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or(keys.positions, keys.usual_positions);
+  model.position = keys.position;
+  model.activation = fields.activation(keys.activation, keys.usual_activation);
+  model.norm_epsilon = fields.number_or("layer_norm_epsilon", keys.norm_epsilon, 0, 1);
+  model.tied = fields.tied(true);
   return model;
 }
 
-/// Heads of their own keys and values, whose width divides `hidden`.
-void set_heads(const ConfigFields& fields, std::int64_t heads, Architecture& model) {
-  model.heads = model.kv_heads = heads;
-  if (model.hidden % heads != 0) {
-    fields.fail(fmt::format("the width {} is not a multiple of {} heads", model.hidden, heads));
-  }
-  model.head_dim = model.hidden / heads;
+void set_biases(Architecture& model, bool all) {
+  model.qkv_bias = model.attention_output_bias = model.mlp_bias = all;
 }
 
 /// Sizes under GPT-2's keys.
 Architecture read_gpt2_sizes(const ConfigFields& fields) {
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"n_embd", "hidden_size"});
-  set_heads(fields, fields.size({"n_head", "num_attention_heads"}), model);
-  model.ffn = fields.size_or("n_inner", 4 * model.hidden);
-  model.vocabulary = fields.size({"vocab_size"});
+  Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
+                                         .hidden = {"n_embd", "hidden_size"},
+                                         .heads = {"n_head", "num_attention_heads"},
+                                         .ffn = "n_inner",
+                                         .positions = "n_positions",
+                                         .usual_activation = Activation::kGeluTanh});
   model.positions = fields.size({"n_positions", "max_position_embeddings"});
-  model.activation = fields.activation("activation_function", Activation::kGeluTanh);
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
   return model;
 }
 
@@ -55,43 +87,20 @@ Architecture read_gpt2(const ConfigFields& fields) {
     fields.value("scale_attn_weights")->fail_unsupported("attention scores that are not scaled");
   }
   fields.refuse("scale_attn_by_inverse_layer_idx", "attention scaled by the layer's number");
-  Architecture model = read_gpt2_sizes(fields);
-  model.position = Position::kLearned;
-  model.tied = fields.tied(true);
-  return model;
-}
-
-Architecture read_gpt_neox(const ConfigFields& fields) {
-  const Architecture sizes = read_common(fields, {.positions = 2048});
-  Architecture model = gpt_blocks();
-  model.layers = sizes.layers;
-  model.hidden = sizes.hidden;
-  model.heads = model.kv_heads = sizes.heads;
-  model.head_dim = head_dim(fields, sizes);
-  model.ffn = sizes.ffn;
-  model.vocabulary = sizes.vocabulary;
-  model.positions = sizes.positions;
-  model.activation = fields.activation("hidden_act", Activation::kGelu);
-  model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
-  model.rotary_fraction = fields.rotary_fraction(0.25);
-  model.parallel_residual = fields.flag("use_parallel_residual", true);
-  add_attention_biases(fields, model, true);
-  model.tied = sizes.tied;
-  return model;
+  return read_gpt2_sizes(fields);
 }
 
 Architecture read_gpt_bigcode(const ConfigFields& fields) {
   fields.refuse("add_cross_attention", "cross attention");
   Architecture model = read_gpt2_sizes(fields);
-  model.position = Position::kLearned;
   if (fields.flag("multi_query", true)) model.kv_heads = 1;
-  model.tied = fields.tied(true);
   return model;
 }
 
 /// Attention without biases, both branches from one norm, a bias of the head (GPT-J, CodeGen).
 Architecture read_gptj(const ConfigFields& fields) {
   Architecture model = read_gpt2_sizes(fields);
+  model.position = Position::kRope;
   model.qkv_bias = model.attention_output_bias = false;
   const std::int64_t rotated = fields.size_or("rotary_dim", 64);
   model.rotary_fraction = static_cast<double>(rotated) / static_cast<double>(model.head_dim);
@@ -125,36 +134,26 @@ std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64
 
 /// Scores are not scaled.
 Architecture read_gpt_neo(const ConfigFields& fields) {
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"num_layers", "num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"hidden_size"});
-  set_heads(fields, fields.size({"num_heads", "num_attention_heads"}), model);
-  model.ffn = fields.size_or("intermediate_size", 4 * model.hidden);
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_position_embeddings", 2048);
-  model.position = Position::kLearned;
+  Architecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
+                                         .heads = {"num_heads", "num_attention_heads"},
+                                         .usual_activation = Activation::kGeluTanh});
   model.qkv_bias = false;
   model.attention_scale = 1;
-  model.activation = fields.activation("activation_function", Activation::kGeluTanh);
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
-  model.tied = fields.tied(true);
   set_windows(model, gpt_neo_windows(fields, model.layers));
   return model;
 }
 
+/// Positions and widths follow from the others; the file has no keys of them.
 Architecture read_bloom(const ConfigFields& fields) {
   fields.refuse("apply_residual_connection_post_layernorm", "residuals behind the norms");
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"hidden_size", "n_embed"});
-  set_heads(fields, fields.size({"n_head", "num_attention_heads"}), model);
+  Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
+                                         .hidden = {"hidden_size", "n_embed"},
+                                         .heads = {"n_head", "num_attention_heads"},
+                                         .position = Position::kAlibi});
   model.ffn = 4 * model.hidden;
-  model.vocabulary = fields.size({"vocab_size"});
-  model.position = Position::kAlibi;
+  model.positions = 0;
   model.embedding_norm = true;
   model.activation = Activation::kGeluTanh;
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
-  model.tied = fields.tied(true);
   return model;
 }
 
@@ -165,40 +164,30 @@ std::int64_t falcon_kv_heads(const ConfigFields& fields, std::int64_t heads) {
 }
 
 Architecture read_falcon(const ConfigFields& fields) {
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"num_hidden_layers", "n_layer"}, kLargestLayers);
-  model.hidden = fields.size({"hidden_size"});
-  set_heads(fields, fields.size({"num_attention_heads", "n_head"}), model);
+  Architecture model = read_gpt(
+      fields, {.ffn = "ffn_hidden_size", .position = Position::kRope, .activation = "activation"});
   model.kv_heads = falcon_kv_heads(fields, model.heads);
-  model.ffn = fields.size_or("ffn_hidden_size", 4 * model.hidden);
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_position_embeddings", 2048);
   if (fields.flag("alibi", false)) model.position = Position::kAlibi;
-  model.activation = fields.activation("activation", Activation::kGelu);
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
-  const bool bias = fields.flag("bias", false);
-  model.qkv_bias = model.attention_output_bias = model.mlp_bias = bias;
+  set_biases(model, fields.flag("bias", false));
   const bool grouped = fields.flag("new_decoder_architecture", false);
   model.parallel_residual = fields.flag("parallel_attn", true);
   model.shared_input_norm =
       model.parallel_residual && fields.size_or("num_ln_in_parallel_attn", grouped ? 2 : 1) == 1;
-  model.tied = fields.tied(true);
   return model;
 }
 
-/// transformers builds every MPT without biases and with ALiBi, whatever its file says.
+/// transformers builds every MPT without biases, with ALiBi and with MLPs of four times the width,
+/// whatever its file says.
 Architecture read_mpt(const ConfigFields& fields) {
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"n_layers", "num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"d_model", "hidden_size"});
-  set_heads(fields, fields.size({"n_heads", "num_attention_heads"}), model);
+  Architecture model = read_gpt(fields, {.layers = {"n_layers", "num_hidden_layers"},
+                                         .hidden = {"d_model", "hidden_size"},
+                                         .heads = {"n_heads", "num_attention_heads"},
+                                         .positions = "max_seq_len",
+                                         .position = Position::kAlibi});
   model.ffn = 4 * model.hidden;
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_seq_len", 2048);
-  model.position = Position::kAlibi;
-  model.norm_bias = model.qkv_bias = model.attention_output_bias = model.mlp_bias = false;
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
-  model.tied = fields.tied(true);
+  model.activation = Activation::kGelu;
+  model.norm_bias = false;
+  set_biases(model, false);
   return model;
 }
 
@@ -206,9 +195,8 @@ Architecture read_mpt(const ConfigFields& fields) {
 constexpr std::int64_t kUnusedPositions = 2;
 
 Architecture read_opt(const ConfigFields& fields) {
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"hidden_size"});
+  Architecture model = read_gpt(
+      fields, {.ffn = "ffn_dim", .usual_ffn = 3072, .usual_activation = Activation::kRelu});
   if (fields.size_or("word_embed_proj_dim", model.hidden) != model.hidden) {
     fields.value("word_embed_proj_dim")->fail_unsupported("tables narrower than the layers");
   }
@@ -216,16 +204,9 @@ Architecture read_opt(const ConfigFields& fields) {
     fields.value("do_layer_norm_before")->fail_unsupported("norms behind the residual sums");
   }
   fields.refuse("_remove_final_layer_norm", "no final norm");
-  set_heads(fields, fields.size({"num_attention_heads"}), model);
-  model.ffn = fields.size_or("ffn_dim", 3072);
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_position_embeddings", 2048) + kUnusedPositions;
-  model.position = Position::kLearned;
-  model.activation = fields.activation("activation_function", Activation::kRelu);
-  const bool bias = fields.flag("enable_bias", true);
-  model.qkv_bias = model.attention_output_bias = model.mlp_bias = bias;
+  model.positions += kUnusedPositions;
+  set_biases(model, fields.flag("enable_bias", true));
   model.norm_weight = fields.flag("layer_norm_elementwise_affine", true);
-  model.tied = fields.tied(true);
   return model;
 }
 
@@ -236,49 +217,37 @@ void scale_embedding(const ConfigFields& fields, Architecture& model) {
 
 Architecture read_xglm(const ConfigFields& fields) {
   fields.refuse("add_cross_attention", "cross attention");
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"num_layers", "num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"d_model", "hidden_size"});
-  set_heads(fields, fields.size({"attention_heads", "num_attention_heads"}), model);
-  model.ffn = fields.size_or("ffn_dim", 4096);
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_position_embeddings", 2048);
-  model.position = Position::kSinusoidal;
-  model.activation = fields.activation("activation_function", Activation::kGelu);
+  Architecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
+                                         .hidden = {"d_model", "hidden_size"},
+                                         .heads = {"attention_heads", "num_attention_heads"},
+                                         .ffn = "ffn_dim",
+                                         .usual_ffn = 4096,
+                                         .position = Position::kSinusoidal});
   scale_embedding(fields, model);
-  model.tied = fields.tied(true);
   return model;
 }
 
 Architecture read_biogpt(const ConfigFields& fields) {
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"hidden_size"});
-  set_heads(fields, fields.size({"num_attention_heads"}), model);
-  model.ffn = fields.size_or("intermediate_size", 4096);
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("max_position_embeddings", 1024) + kUnusedPositions;
-  model.position = Position::kLearned;
-  model.activation = fields.activation("hidden_act", Activation::kGelu);
+  Architecture model =
+      read_gpt(fields, {.usual_ffn = 4096, .usual_positions = 1024, .activation = "hidden_act"});
+  model.positions += kUnusedPositions;
   scale_embedding(fields, model);
-  model.tied = fields.tied(true);
   return model;
 }
 
 Architecture read_ctrl(const ConfigFields& fields) {
-  Architecture model = gpt_blocks();
-  model.layers = fields.size({"n_layer", "num_hidden_layers"}, kLargestLayers);
-  model.hidden = fields.size({"n_embd", "hidden_size"});
-  set_heads(fields, fields.size({"n_head", "num_attention_heads"}), model);
-  model.ffn = fields.size_or("dff", 8192);
-  model.vocabulary = fields.size({"vocab_size"});
-  model.positions = fields.size_or("n_positions", 256);
-  model.position = Position::kSinusoidal;
+  Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
+                                         .hidden = {"n_embd", "hidden_size"},
+                                         .heads = {"n_head", "num_attention_heads"},
+                                         .ffn = "dff",
+                                         .usual_ffn = 8192,
+                                         .positions = "n_positions",
+                                         .usual_positions = 256,
+                                         .position = Position::kSinusoidal,
+                                         .norm_epsilon = 1e-6});
   model.activation = Activation::kRelu;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-6, 0, 1);
   model.head_bias = true;
-  model.tied = fields.tied(true);
   return model;
 }
 
@@ -294,14 +263,23 @@ Architecture read_biased(const ConfigFields& fields, ConfigDefaults defaults) {
   return model;
 }
 
+Architecture read_gpt_neox(const ConfigFields& fields) {
+  Architecture model = read_biased(fields, {.positions = 2048, .activation = Activation::kGelu});
+  model.kv_heads = model.heads;
+  model.head_dim = head_dim(fields, model);
+  model.rotary_fraction = fields.rotary_fraction(0.25);
+  model.parallel_residual = fields.flag("use_parallel_residual", true);
+  add_attention_biases(fields, model, true);
+  return model;
+}
+
 Architecture read_starcoder2(const ConfigFields& fields) {
   Architecture model = read_biased(
       fields,
       {.positions = 4096, .kv_heads = 2, .tied = true, .activation = Activation::kGeluTanh});
   model.norm_epsilon = fields.number_or("norm_epsilon", 1e-5, 0, 1);
   model.rotary_fraction = fields.rotary_fraction(1);
-  const bool bias = fields.flag("use_bias", true);
-  model.qkv_bias = model.attention_output_bias = model.mlp_bias = bias;
+  set_biases(model, fields.flag("use_bias", true));
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
   return model;
 }

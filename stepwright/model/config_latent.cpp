@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "stepwright/model/config_blocks.h"
+#include "stepwright/model/config_experts.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
 
@@ -84,6 +85,16 @@ Architecture read_deepseek_v2(const ConfigFields& fields) {
   return model;
 }
 
+Architecture read_glm4_moe_lite(const ConfigFields& fields) {
+  Architecture model = read_latent_model(
+      fields, {.positions = 202752,
+               .norm_epsilon = 1e-5,
+               .latent = {.query_rank = 768, .nope_head_dim = 192, .value_head_dim = 256}});
+  model.experts = sigmoid_experts(fields, {.count = 64, .top_k = 4, .ffn = 1536, .scale = 1.8}, 1);
+  mark_listed_dense(fields, 1, model);
+  return model;
+}
+
 Architecture read_youtu(const ConfigFields& fields) {
   return read_latent_model(fields, {.positions = 131072, .tied = true});
 }
@@ -111,6 +122,7 @@ Architecture read_minicpm3(const ConfigFields& fields) {
 const ConfigFamily kLatentFamilies[] = {
     {"deepseek_v2", read_deepseek_v2, usual_names()},
     {"deepseek_v3", read_deepseek_v3, usual_names()},
+    {"glm4_moe_lite", read_glm4_moe_lite, usual_names()},
     {"minicpm3", read_minicpm3, usual_names()},
     {"youtu", read_youtu, usual_names()},
 };

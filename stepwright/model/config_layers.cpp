@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
+#include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/layer_order.h"
 
@@ -13,21 +13,25 @@ namespace {
 
 constexpr std::int64_t kQwenWindowLayers = 28;  // max_window_layers where a file has none.
 
-/// The layers that `layer_types` calls sliding.
-std::vector<std::uint8_t> listed(Node types, std::int64_t layers) {
-  if (!types.is_sequence()) types.fail("must be a list of one word per layer, or null");
-  if (types.size() != static_cast<std::size_t>(layers)) {
-    types.fail(fmt::format("has {} entries; one per layer ({}) is wanted", types.size(), layers));
+LayerClass layer_of(Node word, LayerWords words) {
+  std::vector<std::string_view> known;
+  for (const auto& [name, layer] : words) {
+    if (word.text() == name) return layer;
+    known.push_back(name);
   }
-  std::vector<std::uint8_t> slides(types.size());
-  for (std::size_t i = 0; i < slides.size(); ++i) {
-    const std::string type = types.at(i).text();
-    slides[i] = type == "sliding_attention" ? 1 : 0;
-    if (type == "sliding_attention" || type == "full_attention") continue;
-    types.at(i).fail_unsupported(fmt::format(
-        "the layer type '{}' (supported: full_attention, sliding_attention)", printable(type)));
+  word.fail_unsupported(
+      fmt::format("the layer type '{}' (supported: {})", printable(word.text()), list_of(known)));
+}
+
+/// The layers that a list calls by one of two words.
+std::vector<std::uint8_t> marked_layers(Node types, std::string_view marked, std::string_view other,
+                                        const Architecture& model) {
+  check_one_per_layer(types, model);
+  std::vector<std::uint8_t> marks;
+  for (const LayerClass& layer : listed_layers(types, {{marked, {.window = 1}}, {other, {}}})) {
+    marks.push_back(layer.window > 0 ? 1 : 0);
   }
-  return slides;
+  return marks;
 }
 
 std::vector<std::uint8_t> by_rule(const ConfigFields& fields, WindowRule rule,
@@ -51,18 +55,20 @@ std::int64_t window_of(const ConfigFields& fields, std::int64_t fallback) {
   return found->is_null() ? 0 : found->integer(0, kLargestSize);
 }
 
-std::int64_t expert_count(const ConfigFields& fields, std::int64_t fallback) {
-  const auto first = fields.value("num_experts");
-  const auto alias = fields.value("num_local_experts");
-  const std::int64_t count =
-      fields.size_or(first ? "num_experts" : "num_local_experts", fallback, 0);
-  if (alias && alias->integer(0, kLargestSize) != count) {
-    alias->fail(fmt::format("must equal num_experts ({})", count));
-  }
-  return count;
+}  // namespace
+
+void check_one_per_layer(Node list, const Architecture& model) {
+  if (!list.is_sequence()) list.fail("must be a list of one entry per layer, or null");
+  if (list.size() == static_cast<std::size_t>(model.layers)) return;
+  list.fail(fmt::format("has {} entries; one per layer ({}) is wanted", list.size(), model.layers));
 }
 
-}  // namespace
+std::vector<LayerClass> listed_layers(Node list, LayerWords words) {
+  if (!list.is_sequence()) list.fail("must be a list of one word per layer");
+  std::vector<LayerClass> layers;
+  for (std::size_t i = 0; i < list.size(); ++i) layers.push_back(layer_of(list.at(i), words));
+  return layers;
+}
 
 void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fallback,
                   Architecture& model) {
@@ -76,8 +82,9 @@ std::function<bool(std::int64_t)> all_but_last_of(std::int64_t every) {
   return [every](std::int64_t layer) { return (layer + 1) % every != 0; };
 }
 
-void rotate_windows_alone(Architecture& model) {
-  if (windows_of(model).empty()) return;
+void rotate_windows_alone(const ConfigFields& fields, Architecture& model) {
+  const auto window = fields.find({"sliding_window"});
+  if (window && window->is_null()) return;
   mark_rotated_layers(model,
                       [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
 }
@@ -95,7 +102,7 @@ void read_windows(const ConfigFields& fields, const std::function<bool(std::int6
                   std::int64_t fallback, Architecture& model) {
   const auto types = fields.value("layer_types");
   std::vector<std::uint8_t> slides;
-  if (types) slides = listed(*types, model.layers);
+  if (types) slides = marked_layers(*types, "sliding_attention", "full_attention", model);
   for (std::int64_t layer = 0; !types && layer < model.layers; ++layer) {
     slides.push_back(rule(layer) ? 1 : 0);
   }
@@ -118,22 +125,12 @@ void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_
   set_dense_layers(model, marks);
 }
 
-void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
-  fallback.count = expert_count(fields, fallback.count);
-  if (fallback.count == 0) return;
-  fallback.top_k = fields.size_or("num_experts_per_tok", fallback.top_k);
-  fallback.ffn = fields.size_or("moe_intermediate_size", fallback.ffn);
-  fallback.normalize_top_k = fields.flag("norm_topk_prob", false);
-  model.experts = fallback;
-  const std::int64_t step = fields.size_or("decoder_sparse_step", 1);
-  std::set<std::int64_t> dense;
-  if (const auto list = fields.value("mlp_only_layers")) {
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      dense.insert(list->at(i).integer(0, kLargestSize));
-    }
-  }
+void mark_listed_dense(const ConfigFields& fields, std::int64_t first, Architecture& model) {
+  const auto types = fields.value("mlp_layer_types");
+  if (!types) return mark_dense_layers(model, [&](std::int64_t layer) { return layer < first; });
+  const std::vector<std::uint8_t> dense = marked_layers(*types, "dense", "sparse", model);
   mark_dense_layers(
-      model, [&](std::int64_t layer) { return (layer + 1) % step != 0 || dense.contains(layer); });
+      model, [&](std::int64_t layer) { return dense[static_cast<std::size_t>(layer)] != 0; });
 }
 
 }  // namespace stepwright

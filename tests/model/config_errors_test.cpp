@@ -39,7 +39,7 @@ TEST(ConfigErrors, ListsOfLayersSayWhatTheyMayHold) {
   const auto error = [](const char* type, const char* rest) {
     return input_error(tiny(type, rest));
   };
-  EXPECT_THAT(error("smollm3", R"("no_rope_layers": [1, 2])"), HasSubstr("one entry per layer"));
+  EXPECT_THAT(error("smollm3", R"("no_rope_layers": [1, 2])"), HasSubstr("one per layer (4)"));
   EXPECT_THAT(error("smollm3", R"("no_rope_layers": [1, 5, 1, 1])"), HasSubstr("from 0 to 1"));
   EXPECT_THAT(error("nemotron_h", R"("layers_block_type": {})"), HasSubstr("list of one word"));
   EXPECT_THAT(error("nemotron_h", R"("hybrid_override_pattern": "M\u202e")"),
@@ -47,7 +47,7 @@ TEST(ConfigErrors, ListsOfLayersSayWhatTheyMayHold) {
   EXPECT_THAT(error("bamba", R"("attn_layer_indices": [9])"), HasSubstr("from 0 to 3"));
   EXPECT_THAT(error("lfm2", R"("layer_types": ["conv"])"), HasSubstr("one per layer (4)"));
   EXPECT_THAT(error("exaone_moe", R"("mlp_layer_types": ["dense"])"),
-              HasSubstr("one entry per layer"));
+              HasSubstr("one per layer (4)"));
   EXPECT_THAT(error("mamba2", R"("num_heads": 3)"), HasSubstr("expand x hidden_size"));
   EXPECT_THAT(error("gptj", R"("n_positions": 9, "rotary_dim": 640)"),
               HasSubstr("rotary_fraction"));

@@ -56,8 +56,8 @@ def model_of(configuration: Configuration) -> Model:
 
 
 def parameters_of(model: Model) -> int:
-    """Tables that stand in two places count once."""
-    return sum(value.numel() for value in model.parameters())
+    """Those that are trained. Tables that stand in two places count once."""
+    return sum(value.numel() for value in model.parameters() if value.requires_grad)
 
 
 def kept_numbers_of(model: Model) -> int:
@@ -66,10 +66,10 @@ def kept_numbers_of(model: Model) -> int:
 
 
 def tensors_of(model: Model) -> tuple[Shapes, Shapes]:
-    """Parameters and buffers in files, by their names there. A tied table has one name."""
+    """What is trained and what is not in files, by their names there. A tied table has one name."""
     tied = set(getattr(model, "all_tied_weights_keys", None) or {})
     own = {name: value for name, value in model.state_dict().items() if name not in tied}
-    trained = {name for name, _ in model.named_parameters()}
+    trained = {name for name, value in model.named_parameters() if value.requires_grad}
     return (
         in_files(model, {name: own[name] for name in own if name in trained}),
         in_files(model, {name: own[name] for name in own if name not in trained}),

@@ -1,4 +1,4 @@
-// Decoders with mixers that carry a state along the sequence, alone or among layers that attend.
+// Mamba, alone or among layers that attend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,29 +19,6 @@ constexpr FieldName kMambaNames[] = {{"layers", "num_hidden_layers"},
                                      {"state_mixer.groups", "n_groups"},
                                      {"state_mixer.state", "state_size"},
                                      {"state_mixer.kernel", "conv_kernel"}};
-
-/// The kind of a layer, by the words of a file.
-using LayerWords = std::initializer_list<std::pair<std::string_view, LayerClass>>;
-
-LayerClass layer_of(Node word, const LayerWords& words) {
-  for (const auto& [known, layer] : words) {
-    if (word.text() == known) return layer;
-  }
-  word.fail_unsupported(fmt::format("the layer type '{}'", printable(word.text())));
-}
-
-/// Layer by layer from a list of words.
-std::vector<LayerClass> listed_layers(Node list, const LayerWords& words) {
-  if (!list.is_sequence()) list.fail("must be a list of one word per layer");
-  std::vector<LayerClass> layers;
-  for (std::size_t i = 0; i < list.size(); ++i) layers.push_back(layer_of(list.at(i), words));
-  return layers;
-}
-
-void check_length(Node list, const Architecture& model) {
-  if (list.size() == static_cast<std::size_t>(model.layers)) return;
-  list.fail(fmt::format("has {} entries; one per layer ({}) is wanted", list.size(), model.layers));
-}
 
 /// A model of mixers alone has no attention: its heads are those of the mixer.
 void set_mixers_alone(Mixer mixer, Architecture& model) {
@@ -166,7 +143,7 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
   const LayerClass attention{.feed_forward = behind};
   std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers), mamba);
   if (const auto types = fields.value("layer_types")) {
-    check_length(*types, model);
+    check_one_per_layer(*types, model);
     layers = listed_layers(*types, {{"linear_attention", mamba},
                                     {"mamba", mamba},
                                     {"attention", attention},
@@ -259,112 +236,17 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
   return model;
 }
 
-/// Attention in the layers that a file lists, or in every fourth.
-void read_delta_layers(const ConfigFields& fields, Architecture& model) {
-  const FeedForward behind = model.experts ? FeedForward::kExperts : FeedForward::kDense;
-  const LayerClass delta{.mixer = Mixer::kDeltaNet, .feed_forward = behind};
-  const LayerClass attention{.feed_forward = behind};
-  std::vector<LayerClass> layers;
-  if (const auto types = fields.value("layer_types")) {
-    check_length(*types, model);
-    layers = listed_layers(*types, {{"linear_attention", delta}, {"full_attention", attention}});
-  } else {
-    const std::int64_t every = fields.size_or("full_attention_interval", 4);
-    for (std::int64_t i = 0; i < model.layers; ++i) {
-      layers.push_back((i + 1) % every != 0 ? delta : attention);
-    }
-  }
-  const std::vector<LayerClass> placed = layers_of(model);  // where experts stand
-  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].feed_forward = placed[i].feed_forward;
-  set_layers(model, std::move(layers));
-}
-
-/// Gated attention beside gated delta nets (Qwen3-Next): `head_dim` 256, a quarter of it rotated.
-void add_delta_net(const ConfigFields& fields, Architecture& model) {
-  model.head_dim = head_dim(fields, model, 256);
-  model.rotary_fraction = fields.rotary_fraction(0.25);
-  model.norm_unit_offset = true;
-  model.qk_norm = QkNorm::kHead;
-  model.attention_gate = true;
-  add_attention_biases(fields, model);
-  model.state_mixer = StateMixer{.heads = fields.size_or("linear_num_value_heads", 32),
-                                 .head_dim = fields.size_or("linear_value_head_dim", 128),
-                                 .groups = fields.size_or("linear_num_key_heads", 16),
-                                 .state = fields.size_or("linear_key_head_dim", 128),
-                                 .kernel = fields.size_or("linear_conv_kernel_dim", 4),
-                                 .normed = true};
-  read_delta_layers(fields, model);
-  if (!carries_state(model)) model.state_mixer.reset();
-}
-
-Architecture read_qwen3_next(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 2});
-  const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 512, 0);
-  read_qwen_experts(
-      fields,
-      {.count = 512, .top_k = 10, .ffn = 512, .shared_ffn = shared, .shared_gate = shared > 0},
-      model);
-  if (model.experts) model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
-  add_delta_net(fields, model);
-  return model;
-}
-
-Architecture read_qwen3_5(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 4});
-  add_delta_net(fields, model);
-  return model;
-}
-
-/// The width of the gated MLP that a file's stands for (`Lfm2MLP`).
-std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
-  if (!fields.flag("block_auto_adjust_ff_dim", true)) return ffn;
-  const double multiplier = fields.number_or("block_ffn_dim_multiplier", 1, 0, 1e6);
-  const std::int64_t multiple = fields.size_or("block_multiple_of", 256);
-  const auto scaled = static_cast<std::int64_t>(multiplier * static_cast<double>(2 * ffn / 3));
-  return (scaled + multiple - 1) / multiple * multiple;
-}
-
-Architecture read_lfm2(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 128000, .kv_heads = 8, .tied = true});
-  model.head_dim = model.hidden / model.heads;
-  model.norm_epsilon = fields.number_or("norm_eps", 1e-5, 0, 1);
-  model.ffn = lfm2_ffn(fields, model.ffn);
-  model.qk_norm = QkNorm::kHead;
-  const bool bias = fields.flag("conv_bias", false);
-  model.state_mixer = StateMixer{.heads = model.hidden,
-                                 .kernel = fields.size_or("conv_L_cache", 3),
-                                 .convolution_bias = bias,
-                                 .bias = bias};
-  const LayerClass convolution{.mixer = Mixer::kShortConvolution};
-  std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers));
-  if (const auto types = fields.value("layer_types")) {
-    check_length(*types, model);
-    layers = listed_layers(*types, {{"conv", convolution}, {"full_attention", {}}});
-  } else if (const auto attending = fields.value("full_attn_idxs")) {
-    layers.assign(layers.size(), convolution);
-    for (std::size_t i = 0; i < attending->size(); ++i) {
-      layers[static_cast<std::size_t>(attending->at(i).integer(0, model.layers - 1))] = {};
-    }
-  }
-  set_layers(model, std::move(layers));
-  if (!carries_state(model)) model.state_mixer.reset();
-  return model;
-}
-
-const ConfigFamily kMixerFamilies[] = {
+const ConfigFamily kMambaFamilies[] = {
     {"bamba", read_bamba, usual_names()},
     {"falcon_mamba", read_mamba, kMambaNames},
     {"granitemoehybrid", read_granite_hybrid, usual_names()},
-    {"lfm2", read_lfm2, usual_names(), 1e6},
     {"mamba", read_mamba, kMambaNames},
     {"mamba2", read_mamba2, kMambaNames},
     {"nemotron_h", read_nemotron_h, usual_names()},
-    {"qwen3_5_text", read_qwen3_5, usual_names()},
-    {"qwen3_next", read_qwen3_next, usual_names()},
 };
 
 }  // namespace
 
-std::span<const ConfigFamily> mixer_families() { return kMixerFamilies; }
+std::span<const ConfigFamily> mamba_families() { return kMambaFamilies; }
 
 }  // namespace stepwright

@@ -1,0 +1,145 @@
+// Gated delta nets and short convolutions among layers that attend.
+#include "stepwright/model/config_blocks.h"
+#include "stepwright/model/config_experts.h"
+#include "stepwright/model/config_families.h"
+#include "stepwright/model/config_layers.h"
+#include "stepwright/model/layer_order.h"
+
+namespace stepwright {
+namespace {
+
+/// Attention in the layers that a file lists, or in every fourth.
+void read_delta_layers(const ConfigFields& fields, Architecture& model) {
+  const FeedForward behind = model.experts ? FeedForward::kExperts : FeedForward::kDense;
+  const LayerClass delta{.mixer = Mixer::kDeltaNet, .feed_forward = behind};
+  const LayerClass attention{.feed_forward = behind};
+  std::vector<LayerClass> layers;
+  if (const auto types = fields.value("layer_types")) {
+    check_one_per_layer(*types, model);
+    layers = listed_layers(*types, {{"linear_attention", delta}, {"full_attention", attention}});
+  } else {
+    const std::int64_t every = fields.size_or("full_attention_interval", 4);
+    for (std::int64_t i = 0; i < model.layers; ++i) {
+      layers.push_back((i + 1) % every != 0 ? delta : attention);
+    }
+  }
+  const std::vector<LayerClass> placed = layers_of(model);  // where experts stand
+  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].feed_forward = placed[i].feed_forward;
+  set_layers(model, std::move(layers));
+}
+
+/// Gated attention beside gated delta nets (Qwen3-Next): `head_dim` 256, a quarter of it rotated.
+void add_delta_net(const ConfigFields& fields, Architecture& model) {
+  model.head_dim = head_dim(fields, model, 256);
+  model.rotary_fraction = fields.rotary_fraction(0.25);
+  model.norm_unit_offset = true;
+  model.qk_norm = QkNorm::kHead;
+  model.attention_gate = true;
+  add_attention_biases(fields, model);
+  model.state_mixer = StateMixer{.heads = fields.size_or("linear_num_value_heads", 32),
+                                 .head_dim = fields.size_or("linear_value_head_dim", 128),
+                                 .groups = fields.size_or("linear_num_key_heads", 16),
+                                 .state = fields.size_or("linear_key_head_dim", 128),
+                                 .kernel = fields.size_or("linear_conv_kernel_dim", 4),
+                                 .normed = true};
+  read_delta_layers(fields, model);
+  if (!carries_state(model)) model.state_mixer.reset();
+}
+
+/// Experts whose weights add up to 1, beside a shared one behind a gate.
+void add_gated_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
+  fallback.shared_ffn = fields.size_or("shared_expert_intermediate_size", 512, 0);
+  fallback.shared_gate = fallback.shared_ffn > 0;
+  read_qwen_experts(fields, fallback, model);
+  if (model.experts) model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
+}
+
+Architecture read_qwen3_next(const ConfigFields& fields) {
+  Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 2});
+  add_gated_experts(fields, {.count = 512, .top_k = 10, .ffn = 512}, model);
+  add_delta_net(fields, model);
+  return model;
+}
+
+Architecture read_qwen3_5_moe(const ConfigFields& fields) {
+  Architecture model =
+      read_common(fields, {.positions = 32768, .kv_heads = 2, .only_experts = true});
+  add_gated_experts(fields, {.count = 256, .top_k = 8, .ffn = 512}, model);
+  if (!model.experts) fields.fail("num_experts must be at least 1");
+  add_delta_net(fields, model);
+  return model;
+}
+
+Architecture read_qwen3_5(const ConfigFields& fields) {
+  Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 4});
+  add_delta_net(fields, model);
+  return model;
+}
+
+/// The width of the gated MLP that a file's stands for (`Lfm2MLP`).
+std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
+  if (!fields.flag("block_auto_adjust_ff_dim", true)) return ffn;
+  const double multiplier = fields.number_or("block_ffn_dim_multiplier", 1, 0, 1e6);
+  const std::int64_t multiple = fields.size_or("block_multiple_of", 256);
+  const auto scaled = static_cast<std::int64_t>(multiplier * static_cast<double>(2 * ffn / 3));
+  return (scaled + multiple - 1) / multiple * multiple;
+}
+
+/// Short convolutions among layers that attend, with the feed-forwards that stand already.
+void add_convolutions(const ConfigFields& fields, Architecture& model) {
+  model.head_dim = model.hidden / model.heads;
+  model.norm_epsilon = fields.number_or("norm_eps", 1e-5, 0, 1);
+  model.qk_norm = QkNorm::kHead;
+  const bool bias = fields.flag("conv_bias", false);
+  model.state_mixer = StateMixer{.heads = model.hidden,
+                                 .kernel = fields.size_or("conv_L_cache", 3),
+                                 .convolution_bias = bias,
+                                 .bias = bias};
+  std::vector<LayerClass> mixers(static_cast<std::size_t>(model.layers));
+  const LayerClass convolution{.mixer = Mixer::kShortConvolution};
+  if (const auto types = fields.value("layer_types")) {
+    check_one_per_layer(*types, model);
+    mixers = listed_layers(*types, {{"conv", convolution}, {"full_attention", {}}});
+  } else if (const auto attending = fields.value("full_attn_idxs")) {
+    mixers.assign(mixers.size(), convolution);
+    for (std::size_t i = 0; i < attending->size(); ++i) {
+      mixers[static_cast<std::size_t>(attending->at(i).integer(0, model.layers - 1))] = {};
+    }
+  }
+  std::vector<LayerClass> layers = layers_of(model);
+  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].mixer = mixers[i].mixer;
+  set_layers(model, std::move(layers));
+  if (!carries_state(model)) model.state_mixer.reset();
+}
+
+Architecture read_lfm2(const ConfigFields& fields) {
+  Architecture model = read_common(fields, {.positions = 128000, .kv_heads = 8, .tied = true});
+  model.ffn = lfm2_ffn(fields, model.ffn);
+  add_convolutions(fields, model);
+  return model;
+}
+
+Architecture read_lfm2_moe(const ConfigFields& fields) {
+  const bool tied = fields.flag("tie_embedding", true);
+  Architecture model = read_common(fields, {.positions = 128000, .kv_heads = 8, .tied = tied});
+  model.experts = sigmoid_experts(fields, {.count = 32, .top_k = 4, .ffn = 1792}, 0);
+  model.experts->correction_bias = fields.flag("use_expert_bias", true);
+  const std::int64_t first = fields.size_or("num_dense_layers", 2, 0);
+  mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
+  add_convolutions(fields, model);
+  return model;
+}
+
+const ConfigFamily kDeltaFamilies[] = {
+    {"lfm2", read_lfm2, usual_names(), 1e6},
+    {"lfm2_moe", read_lfm2_moe, usual_names(), 1e6},
+    {"qwen3_5_moe_text", read_qwen3_5_moe, usual_names()},
+    {"qwen3_5_text", read_qwen3_5, usual_names()},
+    {"qwen3_next", read_qwen3_next, usual_names()},
+};
+
+}  // namespace
+
+std::span<const ConfigFamily> delta_families() { return kDeltaFamilies; }
+
+}  // namespace stepwright

@@ -1,0 +1,60 @@
+#include "stepwright/model/config_experts.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "stepwright/model/config_layers.h"
+
+namespace stepwright {
+namespace {
+
+std::int64_t expert_count(const ConfigFields& fields, std::int64_t fallback) {
+  const std::int64_t count = fields.size_or({"num_experts", "num_local_experts"}, fallback, 0);
+  const auto alias = fields.value("num_local_experts");
+  if (alias && alias->integer(0, kLargestSize) != count) {
+    alias->fail(fmt::format("must equal num_experts ({})", count));
+  }
+  return count;
+}
+
+}  // namespace
+
+void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
+  fallback.count = expert_count(fields, fallback.count);
+  if (fallback.count == 0) return;
+  fallback.top_k = fields.size_or("num_experts_per_tok", fallback.top_k);
+  fallback.ffn = fields.size_or("moe_intermediate_size", fallback.ffn);
+  fallback.normalize_top_k = fields.flag("norm_topk_prob", false);
+  model.experts = fallback;
+  const std::int64_t step = fields.size_or("decoder_sparse_step", 1);
+  std::set<std::int64_t> dense;
+  if (const auto list = fields.value("mlp_only_layers")) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      dense.insert(list->at(i).integer(0, kLargestSize));
+    }
+  }
+  mark_dense_layers(
+      model, [&](std::int64_t layer) { return (layer + 1) % step != 0 || dense.contains(layer); });
+}
+
+Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared) {
+  fallback.count =
+      fallback.count > 0
+          ? fields.size_or({"num_experts", "num_local_experts", "n_routed_experts"}, fallback.count)
+          : fields.size({"n_routed_experts"});
+  fallback.top_k = fallback.top_k > 0 ? fields.size_or("num_experts_per_tok", fallback.top_k)
+                                      : fields.size({"num_experts_per_tok"});
+  fallback.ffn = fields.size_or("moe_intermediate_size", fallback.ffn);
+  fallback.shared_ffn = fallback.ffn * fields.size_or({"num_shared_experts", "n_shared_experts"},
+                                                      shared, 0, kLargestSize / fallback.ffn);
+  fallback.correction_bias = true;
+  fallback.scoring = Scoring::kSigmoid;
+  fallback.normalize_top_k = fields.flag("norm_topk_prob", fallback.normalize_top_k);
+  fallback.groups = fields.size_or("n_group", fallback.groups);
+  fallback.top_groups = fields.size_or("topk_group", fallback.top_groups);
+  fallback.scale = fields.number_or("routed_scaling_factor", fallback.scale, 0, 1e6);
+  return fallback;
+}
+
+}  // namespace stepwright

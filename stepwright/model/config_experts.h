@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/model/architecture.h"
+#include "stepwright/model/config_fields.h"
+
+namespace stepwright {
+
+/// Qwen's mixture: experts (spelt num_experts or num_local_experts) in every decoder_sparse_step-th
+/// layer that is not among mlp_only_layers.
+void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architecture& model);
+
+/// Routing of DeepSeek-V3: sigmoids, a correction bias, groups, `shared` experts beside. A count or
+/// a number per token of 0 in `fallback` must be in the file.
+Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared);
+
+}  // namespace stepwright

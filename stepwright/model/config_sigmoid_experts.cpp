@@ -1,0 +1,187 @@
+// Decoders with experts that routers weigh by sigmoids (DeepSeek-V3).
+#include <cmath>
+
+#include "stepwright/model/config_blocks.h"
+#include "stepwright/model/config_experts.h"
+#include "stepwright/model/config_families.h"
+#include "stepwright/model/config_layers.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kLargestScale = 1e6;
+
+/// Experts behind the first dense layers.
+void mark_first_dense(const ConfigFields& fields, std::int64_t fallback, Architecture& model) {
+  const std::int64_t first = fields.size_or("first_k_dense_replace", fallback, 0);
+  mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
+}
+
+Architecture read_minimax_m2(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 196608, .kv_heads = 8, .head_dim = 128});
+  if (const auto rotated = fields.value("rotary_dim")) {  // Released files say the share so.
+    const auto share = static_cast<double>(rotated->integer(1, model.head_dim)) /
+                       static_cast<double>(model.head_dim);
+    model.rotary_fraction = fields.rotary_fraction(share);
+  }
+  model.qk_norm = QkNorm::kWhole;
+  model.experts = Experts{.count = fields.size_or("num_local_experts", 256),
+                          .top_k = fields.size_or("num_experts_per_tok", 8),
+                          .ffn = model.ffn,
+                          .correction_bias = true,
+                          .scoring = Scoring::kSigmoid};
+  return model;
+}
+
+Architecture read_dots1(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048, .kv_heads = 32});
+  add_qwen3_attention(fields, model);
+  model.experts = sigmoid_experts(fields, {.ffn = 1408, .normalize_top_k = false}, 0);
+  mark_first_dense(fields, 0, model);
+  const std::int64_t full = fields.size_or("max_window_layers", 62, 0);
+  read_windows(fields, [full](std::int64_t layer) { return layer >= full; }, 4096, model);
+  return model;
+}
+
+Architecture read_glm4_moe(const ConfigFields& fields) {
+  Architecture model =
+      read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
+  model.rotary_fraction = fields.rotary_fraction(0.5);
+  model.qkv_bias = fields.flag("attention_bias", false);
+  if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kHead;
+  model.experts = sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1408}, 1);
+  mark_first_dense(fields, 1, model);
+  model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 1, 0);
+  return model;
+}
+
+/// Exaone's mixture in place of dense MLPs, before norms; layers with a window are rotated.
+Architecture read_exaone_moe(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  model.qk_norm = QkNorm::kHead;
+  model.experts = sigmoid_experts(fields, {.count = 64, .top_k = 8, .ffn = 1024, .scale = 2.5}, 1);
+  mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 1, 0), model);
+  const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
+  read_windows(fields, all_but_last_of(every), 4096, model);
+  rotate_windows_alone(fields, model);
+  return model;
+}
+
+Architecture read_hy_v3(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
+  add_qwen3_attention(fields, model);
+  model.experts = sigmoid_experts(fields, {.count = 192, .top_k = 8, .ffn = 1536}, 1);
+  model.experts->scale = fields.number_or("router_scaling_factor", 2.826, 0, kLargestScale);
+  mark_listed_dense(fields, 1, model);
+  fields.refuse("mlp_bias", "biases of the MLPs");
+  return model;
+}
+
+Architecture read_solar_open(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 131072,
+                                            .kv_heads = 8,
+                                            .norm_epsilon = 1e-5,
+                                            .head_dim = 128,
+                                            .only_experts = true});
+  model.qkv_bias = fields.flag("attention_bias", false);
+  model.experts = sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1280}, 1);
+  return model;
+}
+
+Architecture read_kolibri(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128, .only_experts = true});
+  model.qk_norm = QkNorm::kHead;
+  model.norm_placement = NormPlacement::kBoth;
+  model.experts =
+      sigmoid_experts(fields, {.count = 384, .top_k = 6, .ffn = 512, .normalize_top_k = false}, 0);
+  model.experts->shared_ffn = fields.size_or("shared_expert_intermediate_size", 512);
+  model.experts->scale = 1;
+  read_windows(fields, all_but_last_of(5), 513, model);
+  rotate_windows_alone(fields, model);
+  return model;
+}
+
+/// Two layers, every fourth and the last see the whole sequence, which no position is told in.
+Architecture read_flint(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128});
+  add_qwen3_attention(fields, model);
+  model.sinks = true;
+  const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 1024);
+  read_qwen_experts(fields, {.count = 256, .top_k = 6, .ffn = 512, .shared_ffn = shared}, model);
+  if (model.experts) {
+    model.experts->scoring = Scoring::kSigmoid;
+    model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
+  }
+  if (!fields.value("mlp_only_layers")) {
+    mark_dense_layers(model, [](std::int64_t layer) { return layer < 2; });
+  }
+  const std::int64_t last = model.layers - 1;
+  read_windows(
+      fields, [=](std::int64_t i) { return i >= 2 && i % 4 != 1 && i != last; }, 513, model);
+  rotate_windows_alone(fields, model);
+  return model;
+}
+
+/// Norms on both sides of each branch, gated attention, windows in all but each fourth layer.
+Architecture read_afmoe(const ConfigFields& fields) {
+  Architecture model =
+      read_rotary(fields, {.positions = 16384, .norm_epsilon = 1e-5, .head_dim = 128});
+  model.qk_norm = QkNorm::kHead;
+  fields.refuse("attention_bias", "biases beside gates that have none");
+  model.norm_placement = NormPlacement::kBoth;
+  model.attention_gate = true;
+  if (fields.flag("mup_enabled", false)) {
+    model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
+  }
+  model.experts = sigmoid_experts(fields, {.count = 64, .top_k = 6, .ffn = 1408}, 2);
+  model.experts->scale = fields.number_or("route_scale", 1, 0, kLargestScale);
+  const std::int64_t first = fields.size_or("num_dense_layers", 1, 0);
+  mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
+  read_windows(fields, all_but_last_of(fields.size_or("global_attn_every_n_layers", 4)), 1024,
+               model);
+  rotate_windows_alone(fields, model);
+  return model;
+}
+
+/// Clamped gates, as gpt-oss has them; only the layers that its indexer leaves whole.
+Architecture read_minimax_m3(const ConfigFields& fields) {
+  Architecture model = read_common(fields, {.positions = 524288, .kv_heads = 4});
+  model.head_dim = head_dim(fields, model, 128);
+  model.rotary_fraction =
+      static_cast<double>(fields.size_or("rotary_dim", 64)) / static_cast<double>(model.head_dim);
+  model.norm_unit_offset = true;
+  model.qk_norm = QkNorm::kHead;
+  model.activation = Activation::kClampedSwiglu;
+  model.experts =
+      sigmoid_experts(fields, {.count = 128, .top_k = 4, .ffn = model.ffn, .scale = 2}, 0);
+  model.experts->ffn = model.ffn;
+  model.experts->shared_ffn = fields.size_or("shared_intermediate_size", 3072);
+  model.ffn = fields.size_or("dense_intermediate_size", 12288);
+  mark_listed_dense(fields, 0, model);
+  if (const auto types = fields.value("layer_types")) {
+    check_one_per_layer(*types, model);
+    static_cast<void>(listed_layers(*types, {{"full_attention", {}}}));
+  }
+  return model;
+}
+
+const ConfigFamily kSigmoidFamilies[] = {
+    {"afmoe", read_afmoe, usual_names()},
+    {"dots1", read_dots1, usual_names()},
+    {"exaone_moe", read_exaone_moe, usual_names()},
+    {"flint", read_flint, usual_names()},
+    {"glm4_moe", read_glm4_moe, usual_names()},
+    {"hy_v3", read_hy_v3, usual_names(), 11158840},
+    {"kolibri1", read_kolibri, usual_names()},
+    {"minimax_m2", read_minimax_m2, usual_names(), 5e6},
+    {"minimax_m3_vl_text", read_minimax_m3, usual_names(), 5e6},
+    {"solar_open", read_solar_open, usual_names(), 1e6},
+};
+
+}  // namespace
+
+std::span<const ConfigFamily> sigmoid_families() { return kSigmoidFamilies; }
+
+}  // namespace stepwright
