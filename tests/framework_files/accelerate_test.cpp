@@ -38,6 +38,17 @@ TEST(Accelerate, ReadsTheStrategiesOfBothVersionsOfFsdp) {
   EXPECT_EQ(sharding("fsdp_version: 2, fsdp_reshard_after_forward: false"), "NGG");
 }
 
+TEST(Accelerate, WithoutADistributedTypeOneProcessStarts) {
+  Given given;
+  given.cluster = "dgx-h100";
+  given.model = "llama-3-8b";
+  given.batch = "4x4096";
+  const SourceFile file = launch("'NO'", "");
+  const PlannedJob planned = import_sources("", {&file, 1}, given).planned;
+  EXPECT_EQ(planned.job.cluster.devices(), 1);
+  EXPECT_EQ(planned.plan.parallel.data, 1);
+}
+
 TEST(Accelerate, DegreesThatAreNotItsProcessesAreRefused) {
   try {
     launched({launch("FSDP",

@@ -6,6 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "tests/framework_files/imported.h"
 
 namespace stepwright {
 namespace {
@@ -55,6 +56,45 @@ ImportedPlan read_files(std::vector<SourceFile> files, std::string batch = "128x
   given.cluster = "dgx-h100:2";
   given.batch = std::move(batch);
   return import_sources("", files, given);
+}
+
+TEST(HuggingFaceArguments, TakesTheFileThatFsdpConfigNames) {
+  const SourceFile arguments{"args.json",
+                             R"({"per_device_train_batch_size": 2, "output_dir": "out",
+    "gradient_accumulation_steps": 4, "bf16": true, "fsdp": "full_shard",
+    "fsdp_config": "fsdp.json"})"};
+  const SourceFile named{"fsdp.json",
+                         R"({"fsdp_version": 2, "reshard_after_forward": false,
+    "transformer_layer_cls_to_wrap": ["LlamaDecoderLayer"], "activation_checkpointing": true})"};
+  const PlannedJob planned = read({arguments, named, kModel});
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  try {
+    read({arguments, kModel});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("fsdp_config: names a file: give it, too"));
+  }
+}
+
+TEST(HuggingFaceArguments, OptimizersOfDeepSpeedAreTheNearestThatAJobHas) {
+  const auto with = [](const std::string& type) {
+    SourceFile file = kDeepSpeed;
+    file.text.insert(
+        1, R"("gradient_accumulation_steps": 4, "optimizer": {"type": ")" + type + R"("}, )");
+    file.text.replace(file.text.find("\"auto\""), 6, "2");
+    Given given;
+    given.cluster = "dgx-h100:2";
+    given.model = "llama-3-8b";
+    given.batch = "128x4096";
+    return import_sources("deepspeed", {&file, 1}, given);
+  };
+  EXPECT_EQ(with("FusedAdam").planned.job.optimizer, Optimizer::kAdamW);
+  EXPECT_THAT(with("Adam").report.read, takes("optimizer.type", "job.optimizer"));
+  EXPECT_EQ(with("OneBitAdam").planned.job.optimizer, Optimizer::kAdam);
+  EXPECT_THAT(with("OneBitAdam").report.not_read, lists("optimizer.type", Matters::kYes));
+  EXPECT_EQ(with("Lion").planned.job.optimizer, Optimizer::kAdamW);
+  EXPECT_THAT(with("RMSprop").report.not_read, lists("optimizer.type", Matters::kYes));
 }
 
 std::string refusal(std::vector<SourceFile> files) {

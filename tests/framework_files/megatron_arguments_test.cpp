@@ -186,12 +186,11 @@ TEST(MegatronArguments, ALatentAttentionHasTheRanksOfTheCommandLine) {
   EXPECT_EQ(latent.rope_head_dim, 64);
 }
 
-TEST(MegatronArguments, ABiasOfPositionsIsLeftOut) {
+TEST(MegatronArguments, ReadsTheBiasOfPositions) {
   const ImportedPlan plan =
       imported_script(small_command("--position-embedding-type alibi --pad-vocab-size-to 51200"));
-  EXPECT_EQ(plan.planned.job.model.position, Position::kNone);
+  EXPECT_EQ(plan.planned.job.model.position, Position::kAlibi);
   EXPECT_EQ(plan.planned.job.model.vocabulary, 51'200);
-  EXPECT_THAT(plan.report.not_read, unread("--position-embedding-type", Matters::kYes));
 }
 
 TEST(MegatronArguments, GroupsOfQueriesNeedTheirSwitch) {

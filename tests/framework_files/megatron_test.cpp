@@ -7,6 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/launchers/environment.h"
+#include "tests/framework_files/imported.h"
 
 namespace stepwright {
 namespace {
@@ -153,6 +154,16 @@ std::string interleaved_script(const std::string& more) {
   const std::string mark = "    --sequence-parallel\n";
   return script.replace(script.find(mark), mark.size(),
                         mark + "    --num-layers-per-virtual-pipeline-stage 10\n" + more);
+}
+
+TEST(Megatron, OneChunkOfTheInterleavedScheduleIsSaid) {
+  std::string script = interleaved_script("");
+  script.replace(script.find("--num-layers-per-virtual-pipeline-stage 10"), 42,
+                 "--num-layers-per-virtual-pipeline-stage 20");
+  const ImportedPlan imported = import_text("", "train.sh", script, {.cluster = "dgx-h100"});
+  EXPECT_EQ(imported.planned.plan.schedule.kind, ScheduleKind::kOneForwardOneBackward);
+  EXPECT_THAT(imported.report.not_read,
+              lists("--num-layers-per-virtual-pipeline-stage", Matters::kYes));
 }
 
 TEST(Megatron, ReadsAndWritesGroupsOfMicroBatches) {

@@ -151,8 +151,8 @@ void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& 
 void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
-  const Document document =
-      with_settings(Document::parse(sorted.program->text, sorted.program->name), given);
+  const Document document = with_fsdp_file(
+      with_settings(Document::parse(sorted.program->text, sorted.program->name), given), sorted);
   const Fields fields(document.root());
   if (sorted.model) draft.model = read_config(*sorted.model);
   if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft);

@@ -10,6 +10,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/gpt_neox/settings.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/model/catalog.h"
 
@@ -130,9 +131,8 @@ void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
 void read_neox_states(const Fields& zero, Plan& plan) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto stage = zero.find("stage");
-  constexpr std::int64_t kUsualBucket = 500'000'000;
-  plan.gradient_bucket = zero.integer("reduce_bucket_size", kUsualBucket);
-  plan.parameter_bucket = zero.integer("allgather_bucket_size", kUsualBucket);
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
   plan.sharding =
       sharding_of(kStages[static_cast<std::size_t>(stage ? stage->integer(0, 3) : 0)]).value();
 }

@@ -130,6 +130,11 @@ void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
   if (const auto nodes = root.size("num_machines")) draft.nodes = nodes;
   if (const auto ranks = root.size("num_processes")) draft.ranks = ranks;
   const std::string type = root.word("distributed_type", "NO");
+  if (root.has("distributed_type") && type == "NO") {
+    // src/accelerate/commands/launch.py: simple_launcher starts one, whatever num_processes says.
+    draft.ranks = draft.nodes = 1;
+    draft.assume("job.cluster", "distributed_type NO starts one process");
+  }
   if (std::ranges::find(kTypes, type) == kTypes.end()) {
     root.find("distributed_type")
         ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");

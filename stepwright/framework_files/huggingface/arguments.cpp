@@ -78,7 +78,7 @@ void read_trainer_script(HubFiles& files, const Given& given, Draft& draft) {
   take_launch_words(command, files);
   Tree fields = command_fields(command.all_words());
   add_sft_defaults(command, fields);
-  const Document document = Document::from(std::move(fields), command.file);
+  const Document document = with_fsdp_file(Document::from(std::move(fields), command.file), files);
   read_training_arguments(Fields(document.root()), files, given, draft, kArgumentSettings);
   read_environment(command, draft);
 }
@@ -96,7 +96,8 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
   }
   if (is_trainer_script(*sorted.program)) return read_trainer_script(sorted, given, draft);
   const std::string& name = sorted.program->name;
-  const Document document = with_settings(Document::parse(sorted.program->text, name), given);
+  const Document document =
+      with_fsdp_file(with_settings(Document::parse(sorted.program->text, name), given), sorted);
   const Fields arguments(document.root());
   if (!has_mark(arguments)) {
     fail_input(

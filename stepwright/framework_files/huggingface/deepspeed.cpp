@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/plan/files/read_choices.h"
@@ -22,7 +24,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: defaults of DeepSpeedZeroConfig.
-constexpr std::int64_t kUsualBucket = 500'000'000;
 constexpr std::int64_t kUsualPrefetch = 50'000'000;
 constexpr std::string_view kLastWithMics = "0.19.6";
 
@@ -97,12 +98,42 @@ void read_precision_keys(const Fields& fields, Draft& draft, int stage) {
   }
 }
 
-void read_optimizer_keys(const Fields& fields, Draft& draft) {
-  static constexpr Named<Optimizer> kWords[] = {
-      {Optimizer::kAdam, "Adam"},      {Optimizer::kAdamW, "AdamW"}, {Optimizer::kSgd, "SGD"},
-      {Optimizer::kAdamW, "adamw"},    {Optimizer::kAdam, "adam"},   {Optimizer::kSgd, "sgd"},
-      {Optimizer::kAdamW, "FusedAdam"}};
-  draft.optimizer = fields.section("optimizer").choice("type", kWords, draft.optimizer);
+/// Those of deepspeedai/DeepSpeed deepspeed/runtime/config.py (DEEPSPEED_OPTIMIZERS) and SGD of
+/// torch.optim, in small letters; others of torch.optim are known to no table.
+constexpr OptimizerWord kDeepspeedOptimizers[] = {
+    {"adam", Optimizer::kAdam},
+    {"adamw"},
+    {"fusedadam"},
+    {"sgd", Optimizer::kSgd},
+    {"onebitadam", Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
+    {"zerooneadam", Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
+    {"lamb", Optimizer::kAdam, "the norms of each layer's update: Adam's update is counted"},
+    {"onebitlamb", Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
+    {"muadam", Optimizer::kAdam},
+    {"muadamw"},
+    {"musgd", Optimizer::kSgd},
+    {"adagrad", Optimizer::kAdam, "its one moment: Adam's two are counted"},
+    {"lion", Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
+    {"muon", Optimizer::kAdamW, "its products and its one moment: AdamW's update is counted"},
+};
+
+void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+  const auto type = fields.section("optimizer").node().find("type");
+  if (!type || type->is_null()) return;
+  std::string word = type->text();
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto* known = std::ranges::find(kDeepspeedOptimizers, word, &OptimizerWord::word);
+  const bool listed = known != std::end(kDeepspeedOptimizers);
+  draft.optimizer = listed ? known->optimizer : Optimizer::kAdamW;
+  if (listed && known->leaves_out.empty()) {
+    static_cast<void>(fields.section("optimizer").find("type"));
+    return;
+  }
+  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(type->text())));
+  left_out.push_back(
+      {"optimizer.type", *type,
+       std::string(listed ? known->leaves_out : "its states and its update: AdamW's are counted")});
 }
 
 /// The group that a key names; nothing where it is off.
@@ -139,12 +170,12 @@ void read_zero(const Fields& fields, Draft& draft) {
   const bool piped = plan.parallel.pipeline > 1;
   plan.overlap = overlap_all(false);
   plan.overlap.gradients = stage > 0 && overlaps && !piped;
-  plan.gradient_bucket = zero.integer("reduce_bucket_size", kUsualBucket);
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
   const std::int64_t ahead = zero.integer(
       zero.has("prefetch_bucket_size") ? "prefetch_bucket_size" : "stage3_prefetch_bucket_size",
       kUsualPrefetch, 0);
   plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
-  plan.parameter_bucket = zero.integer("allgather_bucket_size", kUsualBucket);
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
   if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
   read_precision_keys(fields, draft, stage);
 }
@@ -222,13 +253,15 @@ void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& give
   draft.open_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
   read_zero(fields, draft);
   if (!has_trainer) read_code(fields, draft);
-  read_optimizer_keys(fields, draft);
+  std::vector<LeftOut> left_out;
+  read_optimizer_keys(fields, left_out, draft);
   list_settings(fields, file, kDeepspeedSettings, draft.report);
   const auto scatters = fields.section("zero_optimization").node().find("reduce_scatter");
-  if (!scatters || scatters->is_null() || scatters->text() != "false") return;
-  list_left_out({{"zero_optimization.reduce_scatter", *scatters,
-                  "all-reduces in the place of reduce-scatters"}},
-                file, draft.report);
+  if (scatters && !scatters->is_null() && scatters->text() == "false") {
+    left_out.push_back({"zero_optimization.reduce_scatter", *scatters,
+                        "all-reduces in the place of reduce-scatters"});
+  }
+  list_left_out(left_out, file, draft.report);
 }
 
 /// The field of the plan that a value of a configuration sets; empty: none.

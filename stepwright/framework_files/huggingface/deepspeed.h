@@ -10,6 +10,10 @@
 
 namespace stepwright {
 
+/// Elements of a bucket of gradients, or of parameters, where nothing says how many.
+/// deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig.
+inline constexpr std::int64_t kDeepspeedBucket = 500'000'000;
+
 /// A configuration of DeepSpeed. What its keys cannot say and the training code must do stands
 /// under the key `stepwright`, which DeepSpeed passes over.
 std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::string>& header);

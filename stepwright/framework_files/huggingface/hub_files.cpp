@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/named_model.h"
@@ -16,6 +21,25 @@ bool is_model(const SourceFile& file) {
   if (file.text[file.text.find_first_not_of(" \t\r\n")] != '{') return false;
   return holds(file, "\"model_type\"") &&
          (holds(file, "\"hidden_size\"") || holds(file, "\"n_embd\""));
+}
+
+/// Whether a file is what `fsdp_config` of TrainingArguments may name: JSON of its keys alone;
+/// huggingface/transformers src/transformers/training_args.py: _process_fsdp_args.
+bool is_fsdp_config(const SourceFile& file) {
+  static constexpr std::string_view kKeys[] = {"layer_cls_to_wrap\"",     "min_num_params\"",
+                                               "reshard_after_forward\"", "fsdp_version\"",
+                                               "backward_prefetch\"",     "\"xla\""};
+  const std::size_t first = file.text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || file.text[first] != '{') return false;
+  return !holds(file, "output_dir\"") && !holds(file, "per_device_train_batch_size\"") &&
+         std::ranges::any_of(kKeys, [&](std::string_view key) { return holds(file, key); });
+}
+
+/// The same values, of no line: they are of another file than the one that names it.
+Tree without_lines(Tree tree) {
+  tree.line = tree.column = 0;
+  for (Tree& item : tree.items) item = without_lines(std::move(item));
+  return tree;
 }
 
 }  // namespace
@@ -35,11 +59,24 @@ HubFiles sorted_hub_files(std::span<const SourceFile> files) {
       take(sorted.deepspeed, file, "configuration of DeepSpeed");
     } else if (is_accelerate(file)) {
       take(sorted.accelerate, file, "configuration of Accelerate");
+    } else if (is_fsdp_config(file)) {
+      take(sorted.fsdp, file, "file of fsdp_config");
     } else {
       take(sorted.program, file, "file of the program");
     }
   }
   return sorted;
+}
+
+Document with_fsdp_file(Document said, const HubFiles& files) {
+  const auto path = said.root().is_mapping() ? said.root().find("fsdp_config") : std::nullopt;
+  if (!path || !path->is_scalar()) return said;
+  if (files.fsdp == nullptr) path->fail("names a file: give it, too");
+  const Document content = Document::parse(files.fsdp->text, files.fsdp->name);
+  if (!content.root().is_mapping()) content.root().fail("must be a mapping (key: value)");
+  Tree tree = said.root().placed_tree();
+  *tree.find("fsdp_config") = without_lines(content.root().placed_tree());
+  return Document::from(std::move(tree), said.name());
 }
 
 void take_hub_model(Node id, const Given& given, Draft& draft) {

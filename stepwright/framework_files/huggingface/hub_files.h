@@ -15,6 +15,7 @@ struct HubFiles {
   const SourceFile* program = nullptr;     ///< What the program itself is told.
   const SourceFile* accelerate = nullptr;  ///< A configuration of Accelerate.
   const SourceFile* deepspeed = nullptr;   ///< A configuration of DeepSpeed.
+  const SourceFile* fsdp = nullptr;        ///< What `fsdp_config` names.
   std::optional<Document> model;           ///< The config.json of its model.
   std::vector<std::string> launch;         ///< NAME=VALUE of its command line, over `accelerate`.
   std::string name;                        ///< Of the first, for messages.
@@ -22,6 +23,10 @@ struct HubFiles {
 
 /// Sorts files, in any order. Fails with `kInput` where two are of a kind.
 HubFiles sorted_hub_files(std::span<const SourceFile> files);
+
+/// What the program is told, with the content of the file that `fsdp_config` names in the place of
+/// its path. Fails with `kInput` where that file is not among those given.
+Document with_fsdp_file(Document said, const HubFiles& files);
 
 /// Takes the model that an id of Hugging Face or a path names, unless `--model` or a config.json
 /// has said one. Fails with `kInput` naming `--model` where no built-in model has that id.

@@ -72,7 +72,6 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
   if (!named && !(section_alone && has_section)) return false;
   if (trainer.fsdp.states == "NNN" && !named) trainer.fsdp.states = "GGG";
   if (!has_section) return true;
-  if (section->is_scalar()) section->fail("is a path: give its content in its place");
   const FsdpChoice words = trainer.fsdp;
   trainer.fsdp = read_fsdp_section(fields.section("fsdp_config"), words);
   return true;

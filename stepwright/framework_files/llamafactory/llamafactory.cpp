@@ -66,8 +66,8 @@ void read_recomputation(const Fields& fields, Draft& draft) {
 void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
-  const Document document =
-      with_settings(Document::parse(sorted.program->text, sorted.program->name), given);
+  const Document document = with_fsdp_file(
+      with_settings(Document::parse(sorted.program->text, sorted.program->name), given), sorted);
   const Fields fields(document.root());
   if (sorted.model) draft.model = read_config(*sorted.model);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);

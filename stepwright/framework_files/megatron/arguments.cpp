@@ -10,8 +10,10 @@ template <class Visit>
 void each_known(Visit&& visit) {
   each_argument(visit);
   for (const auto flag : idle_switches()) visit(MegatronArgument{flag, "", Arity::kNone});
-  for (const auto& [arity, flags] : idle_arguments()) {
-    for (const std::string_view flag : flags) visit(MegatronArgument{flag, "", arity});
+  for (const auto& tables : {idle_arguments(), idle_deepspeed_arguments()}) {
+    for (const auto& [arity, flags] : tables) {
+      for (const std::string_view flag : flags) visit(MegatronArgument{flag, "", arity});
+    }
   }
 }
 

@@ -41,16 +41,23 @@ struct IdleArguments {
 std::span<const MegatronArgument> model_arguments();
 std::span<const MegatronArgument> training_arguments();
 
+/// What Megatron-DeepSpeed adds to them: deepspeedai/Megatron-DeepSpeed and
+/// bigscience-workshop/Megatron-DeepSpeed megatron/arguments.py; deepspeedai/DeepSpeed
+/// deepspeed/__init__.py: add_config_arguments.
+std::span<const MegatronArgument> deepspeed_arguments();
+std::span<const IdleArguments> idle_deepspeed_arguments();
+
 /// Logs, checkpoints, data, evaluation, inference, other models' heads, and what decides only the
 /// values of numbers: the other arguments of megatron-core 0.17 to 0.19 and of older releases.
 std::span<const std::string_view> idle_switches();  ///< Of no words.
 std::span<const IdleArguments> idle_arguments();
 
-/// Visits each argument of the two tables that set fields, in their order.
+/// Visits each argument of the tables that set fields, in their order.
 template <class Visit>
 void each_argument(Visit&& visit) {
   for (const MegatronArgument& each : model_arguments()) visit(each);
   for (const MegatronArgument& each : training_arguments()) visit(each);
+  for (const MegatronArgument& each : deepspeed_arguments()) visit(each);
 }
 
 /// The argument of exactly this name.

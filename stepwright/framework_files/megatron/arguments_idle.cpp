@@ -324,7 +324,6 @@ constexpr std::string_view kWithValue[] = {
     "--timing-log-option",
     "--titles-data-path",
     "--tokenizer-metadata",
-    "--tokenizer-name-or-path",
     "--train-iters",
     "--train-samples",
     "--train-sync-interval",

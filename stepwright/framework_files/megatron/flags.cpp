@@ -96,14 +96,22 @@ class FieldsOfFlags {
     said = Said{text, flag.flag, line};
     arguments_.fields.set(flag.field, value);
   }
-  /// Lists a field that means nothing, as another is not set.
-  void drop_without(std::string_view field, std::string_view needed, ImportReport& report) {
+  /// Lists an argument that means nothing, as a field is not set.
+  void drop_without(std::string_view flag, std::string_view needed, ImportReport& report) {
+    const std::string_view field = find_argument(flag)->field;
     const auto known = said_.find(field);
-    if (known == said_.end() || said_.contains(needed)) return;
+    if (known == said_.end() || known->second.flag != flag || said_.contains(needed)) return;
     report.not_read.push_back({std::string(known->second.flag), printable(known->second.text),
                                name_, known->second.line, Matters::kNo, ""});
     said_.erase(known);
     arguments_.fields.set(field, Tree::scalar("null", false));
+  }
+  /// One expert is a dense MLP (`--num-experts 1` of Megatron-DeepSpeed).
+  void drop_one_expert() {
+    const auto known = said_.find("num_moe_experts");
+    if (known == said_.end() || known->second.text != "1") return;
+    said_.erase(known);
+    arguments_.fields.set("num_moe_experts", Tree::scalar("null", false));
   }
   /// Takes back what an argument without words has set.
   void unset(const MegatronArgument& flag) {
@@ -293,7 +301,8 @@ MegatronArguments read_flags(std::span<const ShellWord> words, const std::string
     if (word) ArgumentReader({&*word, 1}, kGiven, true, fields, report).read();
   }
   // core_transformer_config_from_args heeds it under the switch alone.
-  fields.drop_without("num_query_groups", "group_query_attention", report);
+  fields.drop_without("--num-query-groups", "group_query_attention", report);
+  fields.drop_one_expert();
   return fields.take();
 }
 

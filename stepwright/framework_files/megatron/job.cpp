@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stepwright/core/scalar.h"
+#include "stepwright/framework_files/megatron/deepspeed_fields.h"
 
 namespace stepwright {
 namespace {
@@ -76,6 +77,7 @@ void read_graphs(const Fields& fields, Draft& draft) {
 /// whatever kernel is asked for; a script groups the products of experts when it is told to, where
 /// recipes do it.
 void read_layers(const Fields& fields, Draft& draft) {
+  if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
   draft.kernels.emplace_back(&Kernels::transformer_engine, !local);
   if (local) draft.attention = AttentionKernel::kUnfused;
@@ -87,11 +89,10 @@ void read_layers(const Fields& fields, Draft& draft) {
 }
 
 void read_kernels_of_fields(const Fields& fields, Draft& draft) {
-  static constexpr Named<AttentionKernel> kWords[] = {{AttentionKernel::kFlash2, "flash"},
-                                                      {AttentionKernel::kCudnn, "fused"},
-                                                      {AttentionKernel::kUnfused, "unfused"},
-                                                      {AttentionKernel::kUnfused, "local"},
-                                                      {AttentionKernel::kCudnn, "auto"}};
+  static constexpr Named<AttentionKernel> kWords[] = {
+      {AttentionKernel::kFlash2, "flash"},  {AttentionKernel::kFlash1, "flash1"},
+      {AttentionKernel::kCudnn, "fused"},   {AttentionKernel::kUnfused, "unfused"},
+      {AttentionKernel::kUnfused, "local"}, {AttentionKernel::kCudnn, "auto"}};
   if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
     draft.attention = fields.choice("attention_backend", kWords, AttentionKernel::kFlash2);
   }
@@ -105,8 +106,9 @@ void read_kernels_of_fields(const Fields& fields, Draft& draft) {
   read_graphs(fields, draft);
   draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
   if (fields.has("num_moe_experts")) {
-    draft.dispatcher =
-        fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, Dispatcher::kAllGather);
+    const Dispatcher usual =
+        is_megatron_deepspeed(fields) ? Dispatcher::kAllToAll : Dispatcher::kAllGather;
+    draft.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);
   }
 }
 

@@ -6,15 +6,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
 
-constexpr Named<Norm> kMegatronNorms[] = {{Norm::kRms, "RMSNorm"}, {Norm::kLayer, "LayerNorm"}};
+constexpr Named<Norm> kMegatronNorms[] = {{Norm::kRms, "RMSNorm"},
+                                          {Norm::kLayer, "LayerNorm"},
+                                          {Norm::kRms, "rmsnorm"},
+                                          {Norm::kLayer, "layernorm"}};
 constexpr Named<Position> kMegatronPositions[] = {
-    {Position::kRope, "rope"}, {Position::kLearned, "learned_absolute"}, {Position::kNone, "none"}};
+    {Position::kRope, "rope"},   {Position::kLearned, "learned_absolute"},
+    {Position::kNone, "none"},   {Position::kLearned, "absolute"},
+    {Position::kRope, "rotary"}, {Position::kAlibi, "alibi"}};
 /// Megatron's gated activation of a gelu is another function, so only that of silu is here.
 constexpr Named<Activation> kMegatronActivations[] = {{Activation::kSilu, "swiglu"},
                                                       {Activation::kGelu, "gelu"},
@@ -210,19 +216,14 @@ void read_attention(const Fields& fields, Architecture& model, Draft& draft) {
   model.qk_norm = QkNorm::kNone;
 }
 
-Position read_position(const Fields& fields, Draft& draft) {
-  const std::string word = fields.word("position_embedding_type", "");
-  if (word == "yarn") return Position::kRope;
-  if (word != "alibi") {
-    return fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
-  }
-  draft.leave_out(*fields.find("position_embedding_type"), "the bias of ALiBi on scores");
-  return Position::kNone;
+Position read_position(const Fields& fields) {
+  if (fields.word("position_embedding_type", "") == "yarn") return Position::kRope;
+  return fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
 }
 
-void read_positions(const Fields& fields, Architecture& model, Draft& draft) {
+void read_positions(const Fields& fields, Architecture& model) {
   const bool yarn = fields.word("position_embedding_type", "") == "yarn";
-  model.position = read_position(fields, draft);
+  model.position = read_position(fields);
   if (!fields.flag("add_position_embedding", true) && model.position == Position::kLearned) {
     model.position = Position::kNone;
   }
@@ -361,9 +362,10 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
   model.norm_bias = model.norm == Norm::kLayer;
   model.norm_epsilon = fields.number("norm_epsilon", model.norm_epsilon);
   read_attention(fields, model, draft);
-  read_positions(fields, model, draft);
+  read_positions(fields, model);
   read_mlp(fields, model);
   read_experts(fields, model);
+  if (is_megatron_deepspeed(fields)) take_deepspeed_model(fields, model);
   read_windows(fields, model);
   model.tied = fields.flag("share_embeddings_and_output_weights", true);
   constexpr double kUsualDropout = 0.1;

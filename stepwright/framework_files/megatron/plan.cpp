@@ -8,9 +8,11 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/job.h"
 #include "stepwright/framework_files/megatron/layout.h"
 #include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/framework_files/megatron/recompute.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/schedule/placement.h"
@@ -107,31 +109,6 @@ void add_data(Tree& fields, const PlannedJob& planned) {
   fields.set("bucket_size", plan.gradient_bucket);
 }
 
-/// A module in the words of `--recompute-modules`.
-std::string_view megatron_word(const Named<Module>& module) {
-  return module.value == Module::kNorm ? "layernorm" : module.name;
-}
-
-void add_recompute(Tree& fields, const Plan& plan) {
-  if (plan.recompute.kind == RecomputeKind::kSelective) {
-    fields.set("recompute_granularity", "selective");
-  }
-  if (plan.recompute.kind == RecomputeKind::kModules) {
-    fields.set("recompute_granularity", "selective");
-    Tree modules = Tree::flow_sequence();
-    for (const Named<Module>& module : kModuleNames) {
-      if (!plan.recompute.modules.has(module.value)) continue;
-      modules.add(Tree::scalar(std::string(megatron_word(module)), false));
-    }
-    fields.set("recompute_modules", modules);
-  }
-  if (plan.recompute.kind == RecomputeKind::kFull) {
-    fields.set("recompute_granularity", "full");
-    fields.set("recompute_method", "uniform");
-    fields.set("recompute_num_layers", 1);
-  }
-}
-
 void add_precision(Tree& fields, const PlannedJob& planned) {
   const Job& job = planned.job;
   if (job.precision == DType::kFp16) fields.set("precision", "fp16");
@@ -182,6 +159,7 @@ void read_degrees(const Fields& fields, Draft& draft) {
     degrees.expert = fields.integer("expert_model_parallel_size", 1);
     degrees.expert_tensor = fields.integer("expert_tensor_parallel_size", degrees.tensor);
   }
+  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, draft);
   plan.sequence_parallel = fields.flag("sequence_parallel", false) && degrees.tensor > 1;
   if (const auto kind = fields.find("cp_comm_type")) {
     const Node word = kind->is_sequence() ? kind->at(0) : *kind;
@@ -226,6 +204,13 @@ void read_schedule(const Fields& fields, Draft& draft) {
               "--pipeline-model-parallel-layout");
     }
     plan.layers = uneven_layers(fields, layers, pipeline * chunks);
+  }
+  const auto virtual_size = fields.find("num_layers_per_virtual_pipeline_stage");
+  if (virtual_size && chunks == 1 && pipeline > 1 &&
+      !fields.has("pipeline_model_parallel_layout")) {
+    // megatron/core/pipeline_parallel/schedules.py: get_forward_backward_func takes any size.
+    draft.leave_out(*virtual_size,
+                    "the interleaved schedule of one chunk, which keeps more micro-batches");
   }
   if (chunks > 1) {
     const std::int64_t group = fields.integer("microbatch_group_size_per_vp_stage", pipeline);
@@ -304,67 +289,6 @@ void read_data(const Fields& fields, Draft& draft) {
   }
 }
 
-/// A list of modules, or one; what is not known of them is left out.
-Recompute listed_modules(Node list, Draft& draft) {
-  Recompute recompute{.kind = RecomputeKind::kModules};
-  const std::size_t count = list.is_sequence() ? list.size() : 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string word = list.is_sequence() ? list.at(i).text() : list.text();
-    const auto* const known = std::ranges::find(kModuleNames, word, megatron_word);
-    if (known != std::end(kModuleNames)) {
-      recompute.modules.add(known->value);
-    } else {
-      draft.leave_out(list, fmt::format("recomputation of the module {}", printable(word)));
-    }
-  }
-  return recompute.modules.empty() ? Recompute() : recompute;
-}
-
-/// Of the first layers of each chunk, which is all that a chunk has or what no plan says.
-void read_full_recompute(const Fields& fields, Draft& draft) {
-  const auto count = fields.find("recompute_num_layers");
-  if (!count) return;
-  const std::int64_t layers = count->integer(1, kLargestLayers);
-  const bool block = fields.word("recompute_method", "uniform") == "block" ||
-                     fields.word("activations_checkpoint_method", "uniform") == "block";
-  if (!block) {
-    if (layers > 1) {
-      draft.leave_out(*count, fmt::format("that one input of {} layers is kept: here those of all "
-                                          "are",
-                                          layers));
-    }
-    return;
-  }
-  const std::int64_t chunks =
-      draft.plan.parallel.pipeline * std::max<std::int64_t>(draft.plan.schedule.chunks, 1);
-  const std::int64_t held = fields.integer("num_layers", 1) / chunks;
-  if (layers < held) {
-    draft.leave_out(*count, fmt::format("that of {} layers of a stage only the first {} are "
-                                        "recomputed: here all are",
-                                        held, layers));
-  }
-}
-
-void read_recompute_fields(const Fields& fields, Draft& draft) {
-  static constexpr Named<RecomputeKind> kKinds[] = {{RecomputeKind::kNone, "none"},
-                                                    {RecomputeKind::kSelective, "selective"},
-                                                    {RecomputeKind::kFull, "full"}};
-  Recompute& recompute = draft.plan.recompute;
-  const bool older = fields.has("activations_checkpoint_method");
-  recompute.kind = fields.choice("recompute_granularity", kKinds,
-                                 older ? RecomputeKind::kFull : RecomputeKind::kNone);
-  const auto modules = fields.find("recompute_modules");
-  if (recompute.kind == RecomputeKind::kSelective && modules) {
-    recompute = listed_modules(*modules, draft);
-  }
-  if (fields.flag("moe_layer_recompute", false) && recompute.kind != RecomputeKind::kFull) {
-    if (recompute.kind == RecomputeKind::kSelective) recompute.modules.add(Module::kCoreAttention);
-    recompute.kind = RecomputeKind::kModules;
-    recompute.modules.add(Module::kMoe);
-  }
-  if (recompute.kind == RecomputeKind::kFull) read_full_recompute(fields, draft);
-}
-
 }  // namespace
 
 Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
@@ -379,7 +303,7 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
   add_data(fields, planned);
   const Plan& plan = planned.plan;
   if (plan.overlap.tensor && plan.sequence_parallel) fields.set("tp_comm_overlap", true);
-  add_recompute(fields, plan);
+  add_recompute_fields(fields, plan);
   add_precision(fields, planned);
   add_training(fields, planned);
   return fields;
@@ -395,7 +319,11 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
   read_batch_fields(fields, given, draft);
   read_schedule(fields, draft);
-  read_data(fields, draft);
+  if (is_megatron_deepspeed(fields)) {
+    take_deepspeed_states(fields, draft);
+  } else {
+    read_data(fields, draft);
+  }
   read_recompute_fields(fields, draft);
   read_job_fields(fields, draft);
   draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);

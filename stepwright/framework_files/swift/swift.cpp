@@ -84,7 +84,8 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   const SourceFile& file = *sorted.program;
   draft.source = file.name;
   if (!is_swift_script(file)) {
-    const Document document = with_settings(Document::parse(file.text, file.name), given);
+    const Document document =
+        with_fsdp_file(with_settings(Document::parse(file.text, file.name), given), sorted);
     return read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
   const StartedProgram program{
@@ -101,7 +102,8 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
     take_launch_words(command, sorted);
-    const Document document = Document::from(command_fields(command.all_words()), file.name);
+    const Document document =
+        with_fsdp_file(Document::from(command_fields(command.all_words()), file.name), sorted);
     read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
   read_environment(command, draft);

@@ -1,0 +1,55 @@
+#include "stepwright/framework_files/megatron/deepspeed_fields.h"
+
+#include <array>
+
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/model/layer_order.h"
+
+namespace stepwright {
+
+bool is_megatron_deepspeed(const Fields& fields) { return fields.flag("deepspeed", false); }
+
+void take_deepspeed_degrees(const Fields& fields, Draft& draft) {
+  draft.framework.name = "megatron-deepspeed";
+  Parallel& degrees = draft.plan.parallel;
+  if (const auto off = fields.find("no_pipeline_parallel"); off && degrees.pipeline > 1) {
+    off->fail("--no-pipeline-parallel goes with --pipeline-model-parallel-size 1 only");
+  }
+  if (const auto ranks = fields.find("ds_sequence_parallel_size")) {
+    degrees.context = ranks->integer(1, kMostOfField);
+    draft.plan.context_kind = ContextKind::kUlysses;
+  }
+  if (!fields.flag("expert_tensor_parallelism", false)) degrees.expert_tensor = 1;
+}
+
+void take_deepspeed_states(const Fields& fields, Draft& draft) {
+  static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
+  const auto given = fields.find("zero_stage");
+  auto stage = static_cast<std::size_t>(given ? given->number(0, 3) : 1);
+  if (!given) draft.assume("sharding.states", "ZeRO-1 is the default of --zero-stage");
+  if (stage == 0 && fields.word("precision", "") == "bf16") {
+    // deepspeedai/DeepSpeed deepspeed/runtime/bf16_optimizer.py: BF16_Optimizer has a share of the
+    // states on each data rank without ZeRO, too.
+    stage = 1;
+    draft.notes.push_back(
+        "Without ZeRO, DeepSpeed's optimizer of bf16 shards its states as ZeRO-1.");
+  }
+  draft.plan.sharding = sharding_of(kStages[stage]).value();
+  draft.plan.gradient_bucket = draft.plan.parameter_bucket = kDeepspeedBucket;
+  draft.framework_overlap = draft.framework_gradients = true;
+}
+
+void take_deepspeed_model(const Fields& fields, Architecture& model) {
+  model.embedding_norm = fields.flag("embedding_norm", false);
+  if (!model.experts) return;
+  // deepspeedai/Megatron-DeepSpeed megatron/arguments.py: --topk, --expert-interval;
+  // megatron/model/transformer.py: layers count from 1.
+  model.experts->top_k = fields.integer("moe_router_topk", 1);
+  const auto interval = static_cast<std::size_t>(fields.integer("expert_interval", 2));
+  std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 1);
+  for (std::size_t i = interval; i <= dense.size(); i += interval) dense[i - 1] = 0;
+  set_dense_layers(model, dense);
+  model.mlp_bias = model.experts->bias && has_feed_forward(model, FeedForward::kDense);
+}
+
+}  // namespace stepwright

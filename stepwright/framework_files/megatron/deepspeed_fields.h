@@ -1,0 +1,25 @@
+#pragma once
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+
+/// Whether fields are of Megatron-DeepSpeed (deepspeedai, BigScience's fork): it trains by
+/// DeepSpeed where `--deepspeed` says so.
+bool is_megatron_deepspeed(const Fields& fields);
+
+/// Takes the framework and its degrees: Ulysses, experts that tensor ranks do not share. Fails with
+/// `kInput` on stages of a pipeline that `--no-pipeline-parallel` forbids.
+void take_deepspeed_degrees(const Fields& fields, Draft& draft);
+
+/// Takes how states are sharded, by the stage of ZeRO that the arguments say (the configuration
+/// that they name decides; it is listed as not read); buckets and overlap are DeepSpeed's own.
+void take_deepspeed_states(const Fields& fields, Draft& draft);
+
+/// Takes what its models have beside Megatron's: a norm after the embedding, experts in each second
+/// layer, one expert for each token.
+void take_deepspeed_model(const Fields& fields, Architecture& model);
+
+}  // namespace stepwright

@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "stepwright/core/error.h"
+#include "tests/framework_files/imported.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+/// The arguments of BigScience's train/tr11-176B-ml/tr11-176B-ml.slurm.
+const std::string kBloom =
+    "deepspeed --num_nodes 48 --num_gpus 8 pretrain_gpt.py --tensor-model-parallel-size 4 "
+    "--pipeline-model-parallel-size 12 --pp-partition-method 'type:transformer|embedding' "
+    "--num-layers 70 --hidden-size 14336 --num-attention-heads 112 --seq-length 2048 "
+    "--max-position-embeddings 2048 --micro-batch-size 2 --global-batch-size 2048 --bf16 "
+    "--embed-layernorm --position-embedding-type alibi --checkpoint-activations "
+    "--pad-vocab-size-to 250880 --deepspeed --deepspeed_config ds.json "
+    "--deepspeed-activation-checkpointing";
+
+/// Those of examples_deepspeed/MoE/ds_pretrain_gpt_350M_MoE128.sh of Megatron-DeepSpeed.
+const std::string kExperts =
+    "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --tensor-model-parallel-size 1 "
+    "--moe-expert-parallel-size 4 --moe-train-capacity-factor 1.0 --micro-batch-size 4 "
+    "--global-batch-size 256 --num-layers 24 --hidden-size 1024 --num-attention-heads 16 "
+    "--seq-length 2048 --max-position-embeddings 2048 --fp16 --create-moe-param-group --deepspeed "
+    "--deepspeed_config ds.json --no-pipeline-parallel --num-experts ";
+
+ImportedPlan from_deepspeed(const std::string& text, const std::string& cluster) {
+  Given given;
+  given.cluster = cluster;
+  return import_text("", "train.sh", text, given);
+}
+
+TEST(MegatronDeepspeed, ReadsBloomAsItWasTrained) {
+  const ImportedPlan imported = from_deepspeed(kBloom + " --zero-stage 0\n", "jean-zay-a100:48");
+  const auto& [job, plan] = imported.planned;
+  EXPECT_EQ(job.framework.name, "megatron-deepspeed");
+  EXPECT_EQ(job.model.name, "bloom-176b");
+  EXPECT_EQ(plan.parallel.data, 8);
+  // Its optimizer of bf16 shards its states without ZeRO.
+  EXPECT_EQ(sharding_word(plan.sharding), "NNG");
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_THAT(imported.report.not_read, lists("--deepspeed_config", Matters::kYes));
+  EXPECT_THAT(imported.report.not_read, lists("--pp-partition-method", Matters::kYes));
+  EXPECT_THAT(imported.report.read, takes("--zero-stage", "sharding.states"));
+}
+
+TEST(MegatronDeepspeed, ReadsStagesOfZeroAndUlysses) {
+  const std::string arguments =
+      "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+      "--num-attention-heads 32 --num-key-value-heads 8 --normalization rmsnorm --swiglu "
+      "--seq-length 8192 --max-position-embeddings 8192 --micro-batch-size 1 --global-batch-size 8 "
+      "--fp16 --use-flash-attn-v2 --ds-sequence-parallel-size 4 --deepspeed --zero-stage ";
+  const PlannedJob planned = from_deepspeed(arguments + "3\n", "dgx-h100:1").planned;
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(planned.plan.parallel.context, 4);
+  EXPECT_EQ(planned.plan.context_kind, ContextKind::kUlysses);
+  EXPECT_EQ(planned.job.model.kv_heads, 8);
+  EXPECT_EQ(planned.job.model.norm, Norm::kRms);
+  EXPECT_EQ(planned.job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(sharding_word(from_deepspeed(arguments + "0\n", "dgx-h100:1").planned.plan.sharding),
+            "NNN");
+  EXPECT_THROW(from_deepspeed(arguments + "4\n", "dgx-h100:1"), Error);
+}
+
+TEST(MegatronDeepspeed, HasExpertsInEachSecondLayer) {
+  const ImportedPlan imported = from_deepspeed(kExperts + "128\n", "dgx-a100-80g:1");
+  const auto& [job, plan] = imported.planned;
+  ASSERT_TRUE(job.model.experts.has_value());
+  EXPECT_EQ(job.model.experts->top_k, 1);
+  EXPECT_EQ(job.dispatcher, Dispatcher::kAllToAll);
+  EXPECT_EQ(plan.parallel.expert, 4);
+  EXPECT_EQ(plan.parallel.expert_tensor, 1);
+  EXPECT_EQ(sharding_word(plan.sharding), "NNG");  // --zero-stage is 1 by default
+  EXPECT_THAT(imported.report.not_read, lists("--moe-train-capacity-factor", Matters::kYes));
+  EXPECT_FALSE(
+      from_deepspeed(kExperts + "1\n", "dgx-a100-80g:1").planned.job.model.experts.has_value());
+}
+
+TEST(MegatronDeepspeed, RefusesStagesWithoutItsPipeline) {
+  try {
+    from_deepspeed(kBloom + " --no-pipeline-parallel\n", "jean-zay-a100:48");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--no-pipeline-parallel goes with"));
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
