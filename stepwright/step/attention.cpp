@@ -49,11 +49,17 @@ Operator head_norm(const Emit& e, Phase phase, Purpose purpose) {
           .parameter = e.out.parameter(kQkNorm.part)};
 }
 
-/// The sums that a norm over all heads needs of the tensor ranks, which have some heads each: two
-/// numbers a token forward, for queries and for keys, and two backward; -1 where none are needed.
+/// Numbers of a token that describe what is normed at once, or its gradient: one of its squares,
+/// and in a LayerNorm over all heads one of its values.
+std::int64_t numbers_of_norm(const Setting& s) {
+  return norms_whole_width(s) && s.model->norm == Norm::kLayer ? 2 : 1;
+}
+
+/// The sums that a norm over all heads needs of the tensor ranks, which have some heads each:
+/// forward and backward a few numbers a token, for queries and for keys; -1 where none are needed.
 TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
   if (!norms_whole_width(e.s) || !e.s.tensor_parallel()) return -1;
-  const TensorId sums = activation(e, "sums", e.s.exact, e.s.tokens, 2);
+  const TensorId sums = activation(e, "sums", e.s.exact, e.s.tokens, 2 * numbers_of_norm(e.s));
   e.out.add(head_norm(e, phase, Purpose::kHeadSums), {first, second, e.parameters}, {sums});
   sum_over(e, Scheme::kTensor, sums, phase, kQkNorm.part);
   return sums;
@@ -62,7 +68,8 @@ TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
 /// Queries and keys normed (values pass through), in one tensor with the values.
 TensorId norm_heads(Emit& e, TensorId qkv) {
   const Setting& s = e.s;
-  const std::int64_t statistics = norms_whole_width(s) ? 2 : s.heads() + s.kv_heads();
+  const std::int64_t statistics =
+      norms_whole_width(s) ? 2 * numbers_of_norm(s) : s.heads() + s.kv_heads();
   const TensorId sums = shared_sums(e, qkv, -1, e.forward);
   const TensorId normed = activation(e, "attention.qk_normed", s.tokens, projected_width(s));
   const TensorId stats = activation(e, "statistics", e.s.exact, s.tokens, statistics);

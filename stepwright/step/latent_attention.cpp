@@ -47,11 +47,30 @@ TensorId queries(Emit& e, TensorId normed) {
   return column_linear(e, latent, Keep::kQueryDownNormed, query_up(e.s));
 }
 
-TensorId assemble(Emit& e, TensorId from, TensorId also, Phase phase, TensorId to) {
-  e.out.add(computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
-                        {.rows = e.s.tokens, .columns = query_key_value_width(e.s)}),
-            {from, also}, {to});
-  return to;
+Operator assembly(const Emit& e, Phase phase) {
+  return computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
+                     {.rows = e.s.tokens, .columns = query_key_value_width(e.s)});
+}
+
+/// The part of all keys that is rotated, which stands behind the latent rows: every tensor rank has
+/// those of all tokens (Megatron-Core transformer/multi_latent_attention.py, `k_pos_emb`).
+Crossing key_positions(const Emit& e, Phase phase) {
+  return {sizes(e.s).rope, LayerPart::kKeyPositions, phase};
+}
+
+/// Gradients of what an assembly puts together.
+struct Apart {
+  TensorId key_values = -1;
+  TensorId key_positions = -1;  ///< Of this rank's rows, reduced.
+};
+
+/// Those of queries stay in front in `d_qkv`.
+Apart take_apart(Emit& e, TensorId d_qkv) {
+  const std::int64_t rope = sizes(e.s).rope;
+  const TensorId key_values = activation(e, "gradient", e.s.tokens, sizes(e.s).kv_width);
+  const TensorId positions = activation(e, "gradient", e.s.tokens, rope);
+  e.out.add(assembly(e, Phase::kDataGradient), {d_qkv}, {d_qkv, key_values, positions});
+  return {key_values, leave_tensor(e, positions, key_positions(e, Phase::kDataGradient))};
 }
 
 TensorId queries_backward(Emit& e, TensorId d_qkv) {
@@ -65,10 +84,16 @@ TensorId queries_backward(Emit& e, TensorId d_qkv) {
   return dx;
 }
 
-TensorId key_values_backward(Emit& e, TensorId d_qkv) {
+TensorId key_values_backward(Emit& e, const Apart& d) {
+  const TensorId d_normed =
+      column_linear_backward(e, d.key_values, Keep::kKeyValueDownNormed, key_value_up(e.s));
   const TensorId d_latent =
-      column_linear_backward(e, d_qkv, Keep::kKeyValueDownNormed, key_value_up(e.s));
-  const TensorId d_down = norm_backward(e, d_latent, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
+      norm_backward(e, d_normed, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
+  const std::int64_t width = key_value_down(e.s).columns;
+  const TensorId d_down = activation(e, "gradient", e.s.rows, width);
+  e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kKeyPositions,
+                        {.rows = e.s.rows, .columns = width}),
+            {d_latent, d.key_positions}, {d_down});
   const TensorId dx = linear_data_gradient(e, d_down, key_value_down(e.s));
   linear_weight_gradient(e, d_down, kept(e, Keep::kKeyValueUp), key_value_down(e.s));
   return dx;
@@ -83,14 +108,16 @@ TensorId latent_projections(Emit& e, TensorId normed) {
   const TensorId down = linear(e, normed, key_value_down(e.s));
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const TensorId kv = column_linear(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
-  return assemble(e, q, kv, e.forward,
-                  activation(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s)));
+  const TensorId positions = enter_tensor(e, down, key_positions(e, e.forward));
+  const TensorId qkv = activation(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s));
+  e.out.add(assembly(e, e.forward), {q, kv, positions}, {qkv});
+  return qkv;
 }
 
 TensorId latent_projections_backward(Emit& e, TensorId d_qkv) {
-  assemble(e, d_qkv, -1, Phase::kDataGradient, d_qkv);
+  const Apart d = take_apart(e, d_qkv);
   const TensorId d_query = queries_backward(e, d_qkv);
-  const TensorId d_key_value = key_values_backward(e, d_qkv);
+  const TensorId d_key_value = key_values_backward(e, d);
   const TensorId dx = activation(e, "gradient", e.s.rows, e.s.model->hidden);
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kLatentGradient,
                         {.rows = e.s.rows, .columns = e.s.model->hidden}),

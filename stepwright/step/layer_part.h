@@ -23,6 +23,7 @@ enum class LayerPart : std::uint8_t {
   kKeyValueDown,
   kKeyValueNorm,
   kKeyValueUp,
+  kKeyPositions,
   kLatentGradient,
   kRotary,
   kAttentionCore,
@@ -97,6 +98,13 @@ enum class LayerPart : std::uint8_t {
   kEmbeddingDropout,
   kFinalNorm,
   kHead,
+  // Modules that predict tokens further ahead.
+  kMultiTokenEmbeddingNorm,
+  kMultiTokenHiddenNorm,
+  kMultiTokenJoin,
+  kMultiTokenProjection,
+  kMultiTokenFinalNorm,
+  kMultiTokenGradient,
 };
 inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kNone, ""},
@@ -109,6 +117,7 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kKeyValueDown, "attention.kv_down"},
     {LayerPart::kKeyValueNorm, "attention.kv_norm"},
     {LayerPart::kKeyValueUp, "attention.kv_up"},
+    {LayerPart::kKeyPositions, "attention.key_positions"},
     {LayerPart::kLatentGradient, "attention.latent_gradient"},
     {LayerPart::kRotary, "attention.rotary"},
     {LayerPart::kAttentionCore, "attention.core"},
@@ -173,7 +182,13 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kEmbeddingNorm, "embedding.norm"},
     {LayerPart::kEmbeddingDropout, "dropout"},
     {LayerPart::kFinalNorm, "norm.final"},
-    {LayerPart::kHead, "head.weight"}};
+    {LayerPart::kHead, "head.weight"},
+    {LayerPart::kMultiTokenEmbeddingNorm, "multi_token.norm_embedding"},
+    {LayerPart::kMultiTokenHiddenNorm, "multi_token.norm_hidden"},
+    {LayerPart::kMultiTokenJoin, "multi_token.join"},
+    {LayerPart::kMultiTokenProjection, "multi_token.projection"},
+    {LayerPart::kMultiTokenFinalNorm, "multi_token.norm_final"},
+    {LayerPart::kMultiTokenGradient, "multi_token.gradient"}};
 
 /// For people, and of the part's parameter.
 constexpr std::string_view name_of(LayerPart part) {

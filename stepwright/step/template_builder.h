@@ -87,6 +87,13 @@ enum class Keep : std::uint8_t {
   kMlpResultCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
+  kMultiTokenHidden,  ///< Inputs of the norms of a module that predicts tokens further ahead.
+  kMultiTokenHiddenStatistics,
+  kMultiTokenHiddenCopies,
+  kMultiTokenEmbedded,
+  kMultiTokenEmbeddedStatistics,
+  kMultiTokenEmbeddedCopies,
+  kMultiTokenJoined,  ///< Input of its projection.
   kCount,
 };
 

@@ -143,6 +143,26 @@ const Case kCases[] = {
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 16, scoring: sigmoid, scale: 2.5}}",
      "  routing: learned\n"},
+    {"Latent",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 12, kv_rank: 10, "
+     "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6}}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"DeepSeekV2Lite",
+     "{layers: 3, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 0, kv_rank: 10, "
+     "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 3, "
+     "ffn: 16, shared_ffn: 16, leading_dense: 1, groups: 4, top_groups: 2, scale: 1.5}}",
+     "  routing: learned\n", "micro_batch: 2\nrecompute: {modules: [mla_up_proj, norm]}\n"},
+    {"ClampedExperts",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, activation: clamped_swiglu, "
+     "embedding_scale: 50, norm_unit_offset: true, experts: {count: 4, top_k: 2, ffn: 24, "
+     "bias: true}}",
+     "  routing: learned\n"},
+    {"BaseOfWindows",
+     "{layers: [{count: 1, window: 5}, {count: 1}], hidden: 32, heads: 4, ffn: 48, vocab: 256, "
+     "window_rotary_base: 50, rotary_base: 3000}"},
+    {"NormsOverAllHeadsWithMeans",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, norm: layernorm, "
+     "qk_norm: whole, qk_norm_bias: true}"},
     {"OneExpertATokenWithoutGate",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, gated: false, activation: relu2, ffn: 48, "
      "experts: {count: 3, top_k: 1, ffn: 40, normalize_top_k: false}}",

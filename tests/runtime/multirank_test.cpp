@@ -230,7 +230,44 @@ constexpr const char* kBiasedExperts =
     "sinks: true, experts: {count: 4, top_k: 2, ffn: 24, bias: true, router_bias: true, "
     "scoring: sigmoid, scale: 1.5}}";
 
+constexpr const char* kLatent =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, latent: {query_rank: 12, kv_rank: 10, "
+    "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6}}";
+constexpr const char* kDirect =
+    "{layers: 4, hidden: 32, heads: 4, vocab: 250, latent: {query_rank: 0, kv_rank: 10, "
+    "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 2, "
+    "ffn: 24, shared_ffn: 16, groups: 4, top_groups: 2}}";
+constexpr const char* kMeansOfHeads =
+    "{layers: 4, hidden: 32, heads: 4, kv_heads: 4, ffn: 48, vocab: 250, norm: layernorm, "
+    "qk_norm: whole, qk_norm_bias: true}";
+
 const RankCase kVariants[] = {
+    {"LatentTensor", 2, kLatent, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
+    {"LatentSequence", 4, kLatent,
+     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"
+     "recompute: selective\n"},
+    {"LatentRegathered", 2, kLatent,
+     "parallel: {tensor: 2}\nsequence_parallel: true\ntensor_input: regather\nmicro_batch: 2\n"
+     "recompute: {modules: [mla_up_proj, norm]}\n"},
+    {"LatentRing", 2, kLatent, "parallel: {context: 2}\nmicro_batch: 2\nrecompute: full\n"},
+    {"LatentAllGather", 4, kLatent,
+     "parallel: {context: 2, tensor: 2}\nsequence_parallel: true\ncontext_kind: all-gather\n"
+     "micro_batch: 2\n"},
+    {"LatentUlysses", 2, kLatent, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
+    {"LatentPipeline", 4, kLatent,
+     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: selective\n"},
+    {"LatentTwoStrands", 4, kLatent,
+     "parallel: {tensor: 2, pipeline: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: {kind: dualpipev, strands: 2}\n"},
+    {"LatentExperts", 4, kDirect,
+     "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n",
+     "  routing: learned\n"},
+    {"MeansOfHeads", 2, kMeansOfHeads, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
+    {"MeansOfHeadsSequence", 4, kMeansOfHeads,
+     "parallel: {tensor: 4}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: selective\n"},
+    {"ExpertsCutInTensor", 4, kBiasedExperts,
+     "parallel: {tensor: 2, data: 2, expert: 2, expert_tensor: 2}\nsequence_parallel: true\n"
+     "micro_batch: 2\n"},
     {"CappedTensor", 2, kCapped, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
     {"CappedSequence", 4, kCapped,
      "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"

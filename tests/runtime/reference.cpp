@@ -148,35 +148,67 @@ class Model {
   }
 
   /// [batch, heads, length, dim] turned by position.
-  Tensor rotate(const Tensor& x) const {
+  Tensor rotate(const Tensor& x, const LayerClass& of_layer) const {
+    if (m_.position != Position::kRope || !of_layer.rotated) return x;
     const auto turned =
-        static_cast<std::int64_t>(static_cast<double>(m_.head_dim) * m_.rotary_fraction);
+        static_cast<std::int64_t>(static_cast<double>(x.size(-1)) * m_.rotary_fraction);
+    const bool own_base = of_layer.window > 0 && m_.window_rotary_base > 0;
+    const double base = own_base ? m_.window_rotary_base : m_.rotary_base;
     Tensor angles = at::arange(0, turned, 2, at::kDouble) / static_cast<double>(turned);
-    angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(m_.rotary_base, -angles));
+    angles = at::outer(at::arange(x.size(2), at::kDouble), at::pow(base, -angles));
     angles = at::cat({angles, angles}, -1);
     const Tensor part = x.narrow(-1, 0, turned);
     const Tensor swapped =
         at::cat({-part.narrow(-1, turned / 2, turned / 2), part.narrow(-1, 0, turned / 2)}, -1);
     const Tensor done = part * at::cos(angles) + swapped * at::sin(angles);
-    return at::cat({done, x.narrow(-1, turned, m_.head_dim - turned)}, -1);
+    return at::cat({done, x.narrow(-1, turned, x.size(-1) - turned)}, -1);
+  }
+
+  /// Queries, keys and values [batch, heads, length, dim].
+  struct Heads {
+    Tensor q, k, v;
+  };
+
+  Heads heads_of(const Tensor& qkv, const std::string& at_layer, const LayerClass& of_layer) {
+    const std::int64_t q_width = m_.heads * m_.head_dim;
+    const std::int64_t k_width = m_.kv_heads * m_.head_dim;
+    const Tensor q = normed_heads(qkv.narrow(-1, 0, q_width), at_layer + "attention.q_norm");
+    const Tensor k = normed_heads(qkv.narrow(-1, q_width, k_width), at_layer + "attention.k_norm");
+    const Tensor v =
+        qkv.narrow(-1, q_width + k_width, k_width).unflatten(-1, {-1, m_.head_dim}).transpose(1, 2);
+    const std::int64_t run = m_.heads / m_.kv_heads;
+    return {rotate(q, of_layer), rotate(k, of_layer).repeat_interleave(run, 1),
+            v.repeat_interleave(run, 1)};
+  }
+
+  /// DeepSeek-V2, equations 9 to 19: low ranks, and a rotated part that keys share.
+  Heads latent_heads(const Tensor& x, const std::string& at_layer, const LayerClass& of_layer) {
+    const LatentAttention& latent = *m_.latent;
+    const std::string name = at_layer + "attention.";
+    const auto by_head = [&](const Tensor& t) {
+      return t.unflatten(-1, {m_.heads, -1}).transpose(1, 2);
+    };
+    const Tensor q = by_head(
+        latent.query_rank == 0
+            ? linear(x, name + "q")
+            : linear(norm(linear(x, name + "q_down"), name + "q_norm"), name + "q_up"));
+    const Tensor down = linear(x, name + "kv_down");
+    const Tensor kv = by_head(linear(
+        norm(down.narrow(-1, 0, latent.kv_rank), name + "kv_norm"), name + "kv_up"));
+    const std::int64_t nope = latent.nope_head_dim;
+    const std::int64_t rope = latent.rope_head_dim;
+    const Tensor shared = rotate(down.narrow(-1, latent.kv_rank, rope).unsqueeze(1), of_layer);
+    return {at::cat({q.narrow(-1, 0, nope), rotate(q.narrow(-1, nope, rope), of_layer)}, -1),
+            at::cat({kv.narrow(-1, 0, nope), shared.expand({-1, m_.heads, -1, -1})}, -1),
+            kv.narrow(-1, nope, latent.value_head_dim)};
   }
 
   Tensor attention(const Tensor& x, std::int64_t index) {
     const std::string at_layer = fmt::format("layers.{}.", index);
     const LayerClass of_layer = m_.layer_class(index);
-    const Tensor qkv = linear(x, at_layer + "attention.qkv");
-    const std::int64_t q_width = m_.heads * m_.head_dim;
-    const std::int64_t k_width = m_.kv_heads * m_.head_dim;
-    Tensor q = normed_heads(qkv.narrow(-1, 0, q_width), at_layer + "attention.q_norm");
-    Tensor k = normed_heads(qkv.narrow(-1, q_width, k_width), at_layer + "attention.k_norm");
-    Tensor v =
-        qkv.narrow(-1, q_width + k_width, k_width).unflatten(-1, {-1, m_.head_dim}).transpose(1, 2);
-    if (m_.position == Position::kRope && of_layer.rotated) {
-      q = rotate(q);
-      k = rotate(k);
-    }
-    k = k.repeat_interleave(m_.heads / m_.kv_heads, 1);
-    v = v.repeat_interleave(m_.heads / m_.kv_heads, 1);
+    const Tensor qkv = m_.latent ? Tensor() : linear(x, at_layer + "attention.qkv");
+    const auto [q, k, v] = m_.latent ? latent_heads(x, at_layer, of_layer)
+                                     : heads_of(qkv, at_layer, of_layer);
     const double scale =
         m_.attention_scale > 0 ? m_.attention_scale : 1 / std::sqrt(1.0 * m_.head_dim);
     Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);
@@ -184,7 +216,10 @@ class Model {
     const Tensor weights =
         dropped(probabilities(scores, at_layer), index, DropoutPlace::kProbabilities);
     Tensor out = at::matmul(weights, v).transpose(1, 2).flatten(2);
-    if (m_.attention_gate) out = out * qkv.narrow(-1, q_width + 2 * k_width, q_width).sigmoid();
+    if (m_.attention_gate) {
+      const std::int64_t width = m_.heads * m_.head_dim;
+      out = out * qkv.narrow(-1, qkv.size(-1) - width, width).sigmoid();
+    }
     return linear(out, at_layer + "attention.output");
   }
 
@@ -194,8 +229,8 @@ class Model {
       case Activation::kGelu: return at::gelu(x);
       case Activation::kGeluTanh: return at::gelu(x, "tanh");
       case Activation::kRelu: return x.clamp_min(0);
+      case Activation::kClampedSwiglu:
       case Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
-      case Activation::kClampedSwiglu: break;
       case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
     }
     return x;
@@ -204,18 +239,30 @@ class Model {
   [[nodiscard]] Tensor gate(const Tensor& wide) const {
     if (!m_.gated) return act(wide);
     const std::int64_t half = wide.size(-1) / 2;
-    return act(wide.narrow(-1, 0, half)) * wide.narrow(-1, half, half);
+    const Tensor gates = wide.narrow(-1, 0, half);
+    const Tensor ups = wide.narrow(-1, half, half);
+    if (m_.activation != Activation::kClampedSwiglu) return act(gates) * ups;
+    return act(gates.clamp_max(7)) * (ups.clamp(-7, 7) + 1);
   }
 
   Tensor mlp(const Tensor& x, const std::string& name) {
     return linear(gate(linear(x, name + ".fc1")), name + ".fc2");
   }
 
+  /// Scores that are zero outside of the groups whose best expert is among the best.
+  [[nodiscard]] Tensor of_groups(const Tensor& scores) const {
+    const Experts& experts = *m_.experts;
+    if (experts.groups == 1) return scores;
+    const Tensor best = scores.unflatten(-1, {experts.groups, -1}).amax(-1);
+    const Tensor least = std::get<0>(best.topk(experts.top_groups, -1)).amin(-1, true);
+    return scores * best.ge(least).repeat_interleave(experts.count / experts.groups, -1);
+  }
+
   /// The experts of each row [rows, k]: the most probable, or dealt out by the row's number.
   [[nodiscard]] Tensor chosen(const Tensor& probabilities) const {
     const Experts& experts = *m_.experts;
     if (job_.routing == Routing::kLearned) {
-      return std::get<1>(probabilities.topk(experts.top_k, -1));
+      return std::get<1>(of_groups(probabilities).topk(experts.top_k, -1));
     }
     const Tensor slots = at::arange(probabilities.size(0) * experts.top_k, at::kLong);
     return slots.remainder(experts.count).view({-1, experts.top_k});

@@ -5,6 +5,9 @@ namespace stepwright {
 namespace {
 
 constexpr double kQuickGeluSlope = 1.702;
+/// Of gates from above and of ups on both sides (huggingface/transformers models/gpt_oss,
+/// GptOssExperts).
+constexpr double kClampedLimit = 7;
 
 at::Tensor apply(Activation kind, const at::Tensor& x) {
   switch (kind) {
@@ -13,8 +16,8 @@ at::Tensor apply(Activation kind, const at::Tensor& x) {
     case Activation::kGeluTanh: return at::gelu(x, "tanh");
     case Activation::kRelu: return at::relu(x);
     case Activation::kSquaredRelu: return at::relu(x).square();
-    case Activation::kQuickGelu: return x * at::sigmoid(kQuickGeluSlope * x);
-    case Activation::kClampedSwiglu: break;  // refused before a run
+    case Activation::kQuickGelu:
+    case Activation::kClampedSwiglu: return x * at::sigmoid(kQuickGeluSlope * x);
   }
   return {};
 }
@@ -26,13 +29,34 @@ at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& 
     case Activation::kGeluTanh: return at::gelu_backward(dy, x, "tanh");
     case Activation::kRelu: return at::threshold_backward(dy, x, 0);
     case Activation::kSquaredRelu: return dy * at::relu(x) * 2;
-    case Activation::kQuickGelu: {
+    case Activation::kQuickGelu:
+    case Activation::kClampedSwiglu: {
       const at::Tensor share = at::sigmoid(kQuickGeluSlope * x);
       return dy * share * (1 + kQuickGeluSlope * x * (1 - share));
     }
-    case Activation::kClampedSwiglu: break;
   }
   return {};
+}
+
+/// Gates and ups of rows, as an activation takes them in, and where their gradients are not zero.
+struct Gated {
+  at::Tensor gates;
+  at::Tensor ups;
+  at::Tensor open_gates;  ///< Undefined: everywhere.
+  at::Tensor open_ups;
+};
+
+Gated gated(Activation kind, const at::Tensor& rows) {
+  const std::int64_t width = rows.size(1) / 2;
+  const at::Tensor gates = rows.narrow(1, 0, width);
+  const at::Tensor ups = rows.narrow(1, width, width);
+  if (kind != Activation::kClampedSwiglu) return {gates, ups, {}, {}};
+  return {gates.clamp_max(kClampedLimit), ups.clamp(-kClampedLimit, kClampedLimit) + 1,
+          gates.le(kClampedLimit), ups.abs().le(kClampedLimit)};
+}
+
+at::Tensor where_open(const at::Tensor& gradient, const at::Tensor& open) {
+  return open.defined() ? gradient * open : gradient;
 }
 
 }  // namespace
@@ -43,8 +67,8 @@ void activation_forward(Call& call) {
   const Activation kind = call.rank.setting.model->activation;
   const at::Tensor& x = call.read(0);
   if (!call.op.gated) return call.write(0, apply(kind, x));
-  const std::int64_t width = x.size(1) / 2;
-  call.write(0, apply(kind, x.narrow(1, 0, width)) * x.narrow(1, width, width));
+  const Gated in = gated(kind, x);
+  call.write(0, apply(kind, in.gates) * in.ups);
 }
 
 void activation_backward(Call& call) {
@@ -54,12 +78,10 @@ void activation_backward(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& x = call.read(1);
   if (!call.op.gated) return call.write(0, gradient_of(kind, dy, x));
-  const std::int64_t width = x.size(1) / 2;
-  const at::Tensor gate = x.narrow(1, 0, width);
-  at::Tensor dx = at::empty_like(x);
-  dx.narrow(1, 0, width).copy_(gradient_of(kind, dy * x.narrow(1, width, width), gate));
-  dx.narrow(1, width, width).copy_(dy * apply(kind, gate));
-  call.write(0, std::move(dx));
+  const Gated in = gated(kind, x);
+  const at::Tensor d_gates = gradient_of(kind, dy * in.ups, in.gates);
+  const at::Tensor d_ups = dy * apply(kind, in.gates);
+  call.write(0, at::cat({where_open(d_gates, in.open_gates), where_open(d_ups, in.open_ups)}, 1));
 }
 
 }  // namespace stepwright

@@ -28,8 +28,11 @@ void add_forward(Call& call) {
   call.write(0, std::move(x));
 }
 
-/// The gradient of what a branch added.
+/// The gradient of what a branch added; that of latent rows with what stands behind them.
 void add_backward(Call& call) {
+  if (call.op.part == LayerPart::kKeyPositions) {
+    return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
+  }
   if (call.has(1)) return add_forward(call);
   call.write(0, call.read(0) * scale_of(call));
 }

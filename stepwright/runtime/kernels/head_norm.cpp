@@ -41,13 +41,16 @@ std::array<HeadRun, 2> head_runs(const Call& call) {
           run("attention.k_norm", 1, s.kv_heads(), s.model->kv_heads)};
 }
 
-/// Without its mean where norms are LayerNorms.
-at::Tensor centred(const Call& call, const at::Tensor& x) {
-  return call.rank.setting.model->norm == Norm::kLayer ? x - x.mean(-1, true) : x;
+bool is_layered(const Call& call) { return call.rank.setting.model->norm == Norm::kLayer; }
+
+/// Numbers of each run that tensor ranks share, and that describe it afterwards: one of squares,
+/// behind one of values in a LayerNorm over all heads.
+std::int64_t shared_numbers(const Call& call) {
+  return call.rank.setting.model->qk_norm == QkNorm::kWhole && is_layered(call) ? 2 : 1;
 }
 
 at::Tensor values(const Call& call, const HeadRun& run, const at::Tensor& rows) {
-  return centred(call, run.of(rows).to(call.exact_type()));
+  return run.of(rows).to(call.exact_type());
 }
 
 /// A weight or bias as a factor of [rows, groups, width].
@@ -62,10 +65,14 @@ at::Tensor weighted(const Call& call, const HeadRun& run, const at::Tensor& x) {
   return x * (call.rank.setting.model->norm_unit_offset ? factor + 1 : factor);
 }
 
-/// The mean over what is normed at once: of `each`, or from the sums of all ranks at `place`.
-at::Tensor mean(const Call& call, const HeadRun& run, const at::Tensor& each, std::size_t place) {
+/// The mean over what is normed at once: of `each`, or from the sums of all ranks at `place`, of
+/// which it is the last number of its run or the one before.
+at::Tensor mean(const Call& call, const HeadRun& run, const at::Tensor& each, std::size_t place,
+                std::int64_t from_last = 0) {
+  const std::int64_t count = shared_numbers(call);
+  const std::int64_t column = (run.index + 1) * count - 1 - from_last;
   const at::Tensor sums =
-      call.has(place) ? call.read(place).narrow(1, run.index, 1).unsqueeze(-1) : each.sum(-1, true);
+      call.has(place) ? call.read(place).narrow(1, column, 1).unsqueeze(-1) : each.sum(-1, true);
   return sums / static_cast<double>(run.whole);
 }
 
@@ -79,13 +86,14 @@ void add_gradient(const Call& call, std::string_view name, const at::Tensor& eac
 
 }  // namespace
 
+/// The sums of values and of their products with what is normed; backward values are gradients.
 void head_sums(Call& call) {
   std::vector<at::Tensor> sums;
+  const bool backward = call.op.phase == Phase::kDataGradient;
   for (const HeadRun& run : head_runs(call)) {
-    const bool backward = call.op.phase == Phase::kDataGradient;
     const at::Tensor x = values(call, run, call.read(backward ? 1 : 0));
-    const at::Tensor other =
-        backward ? weighted(call, run, run.of(call.read(0)).to(call.exact_type())) : x;
+    const at::Tensor other = backward ? weighted(call, run, values(call, run, call.read(0))) : x;
+    if (shared_numbers(call) == 2) sums.push_back(other.sum(-1));
     sums.push_back((x * other).sum(-1));
   }
   call.write(0, at::cat(sums, 1));
@@ -94,35 +102,52 @@ void head_sums(Call& call) {
 void head_norm_forward(Call& call) {
   const at::Tensor& rows = call.read(0);
   at::Tensor out = rows.clone();
-  std::vector<at::Tensor> scales;
+  std::vector<at::Tensor> statistics;
   for (const HeadRun& run : head_runs(call)) {
-    const at::Tensor x = values(call, run, rows);
-    const double epsilon = call.rank.setting.model->norm_epsilon;
-    const at::Tensor scale = at::rsqrt(mean(call, run, x.square(), 1) + epsilon);
+    at::Tensor x = values(call, run, rows);
+    at::Tensor centre;
+    if (is_layered(call)) {
+      centre = mean(call, run, x, 1, 1);
+      x = x - centre;
+    }
+    at::Tensor square = mean(call, run, x.square(), 1);
+    if (call.has(1) && centre.defined()) square = square - centre.square();
+    const at::Tensor scale = at::rsqrt(square + call.rank.setting.model->norm_epsilon);
     at::Tensor y = weighted(call, run, x * scale);
     const at::Tensor bias = call.weight(bias_name(run.name));
     if (bias.defined()) y = y + shaped(call, run, bias);
     run.of(out).copy_(y);
-    scales.push_back(scale.squeeze(-1));
+    if (shared_numbers(call) == 2) statistics.push_back(centre.squeeze(-1));
+    statistics.push_back(scale.squeeze(-1));
   }
   call.write(0, std::move(out));
-  call.write(1, at::cat(scales, 1));
+  call.write(1, at::cat(statistics, 1));
 }
 
-/// Operands: the gradient, the rows, 1 / deviations, and the shared sums where there are any.
+/// Operands: the gradient, the rows, the statistics, and the shared sums where there are any.
 void head_norm_backward(Call& call) {
   const at::Tensor& d_rows = call.read(0);
+  const std::int64_t count = shared_numbers(call);
   std::int64_t first = 0;
   for (const HeadRun& run : head_runs(call)) {
-    const at::Tensor scale = call.read(2).narrow(1, first, run.groups).unsqueeze(-1);
-    first += run.groups;
-    const at::Tensor x = values(call, run, call.read(1));
-    const at::Tensor dy = run.of(d_rows).to(call.exact_type());
-    const at::Tensor d_unit = centred(call, weighted(call, run, dy));
-    const at::Tensor along = mean(call, run, d_unit * x, 3) * scale;
+    const at::Tensor all = call.read(2).narrow(1, first, run.groups * count);
+    first += run.groups * count;
+    const at::Tensor scale = (count == 2 ? all.narrow(1, 1, 1) : all).unsqueeze(-1);
+    at::Tensor x = values(call, run, call.read(1));
+    const at::Tensor dy = values(call, run, d_rows);
+    const at::Tensor d_unit = weighted(call, run, dy);
+    at::Tensor along = mean(call, run, d_unit * x, 3);
+    at::Tensor d = d_unit;
+    if (is_layered(call)) {
+      const at::Tensor centre = count == 2 ? all.narrow(1, 0, 1).unsqueeze(-1) : x.mean(-1, true);
+      const at::Tensor d_mean = mean(call, run, d_unit, 3, 1);
+      x = x - centre;
+      along = along - centre * d_mean;
+      d = d_unit - d_mean;
+    }
     add_gradient(call, run.name, dy * x * scale);
     add_gradient(call, bias_name(run.name), dy);
-    run.of(d_rows).copy_((d_unit - x * scale * along) * scale);
+    run.of(d_rows).copy_((d - x * along * scale.square()) * scale);
   }
   call.write(0, d_rows);
 }

@@ -9,6 +9,12 @@ bool adds_bias(const Call& call) {
   return !call.parameter().row_parallel || call.rank.place.tensor == 0;
 }
 
+/// The gradient of the product's result, behind which others may stand (keys and values behind the
+/// queries of latent attention).
+at::Tensor result_gradient(const Call& call) {
+  return call.read(0).narrow(1, 0, call.op.shape.columns);
+}
+
 /// The rows that a rank takes where the gradient of a row-parallel product's bias is summed over
 /// tensor ranks.
 at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
@@ -29,10 +35,12 @@ void linear_forward(Call& call) {
   }
 }
 
-void linear_data_gradient_kernel(Call& call) { call.write(0, at::mm(call.read(0), call.weight())); }
+void linear_data_gradient_kernel(Call& call) {
+  call.write(0, at::mm(result_gradient(call), call.weight()));
+}
 
 void linear_weight_gradient_kernel(Call& call) {
-  const at::Tensor& dy = call.read(0);
+  const at::Tensor dy = result_gradient(call);
   const at::Tensor& x = call.read(1);
   at::Tensor gradient = call.gradient();
   if (gradient.scalar_type() == dy.scalar_type()) {

@@ -48,6 +48,11 @@ Gradients layer_backward(const at::Tensor& dy, const at::Tensor& x, const at::Te
   return {input, of_weight, of_bias};
 }
 
+/// What is normed of the rows: other columns may stand behind.
+at::Tensor normed(const Call& call, const at::Tensor& rows) {
+  return rows.narrow(1, 0, call.op.shape.columns);
+}
+
 /// The weight of a norm, by which its name says: ones where norms have none.
 at::Tensor weight_of(const Call& call, std::string_view name, std::int64_t columns) {
   const at::Tensor weight = call.weight(name);
@@ -71,7 +76,7 @@ void accumulate_named(const Call& call, std::string_view name, const at::Tensor&
 void norm_forward(Call& call) {
   if (call.op.purpose == Purpose::kHeadSums) return head_sums(call);
   if (call.op.purpose == Purpose::kHeadNorm) return head_norm_forward(call);
-  const at::Tensor& x = call.read(0);
+  const at::Tensor x = normed(call, call.read(0));
   const auto type = call.exact_type();
   const Architecture& model = *call.rank.setting.model;
   const std::string_view name = name_of(call.op.part);
@@ -88,7 +93,7 @@ void norm_backward_kernel(Call& call) {
   if (call.op.purpose == Purpose::kHeadNorm) return head_norm_backward(call);
   const at::Tensor& dy = call.read(0);
   const auto type = call.exact_type();
-  const at::Tensor x = call.read(1).to(type);
+  const at::Tensor x = normed(call, call.read(1)).to(type);
   const bool layered = call.rank.setting.model->norm == Norm::kLayer;
   const std::string_view name = name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));

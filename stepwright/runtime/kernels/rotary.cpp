@@ -1,39 +1,124 @@
 // Rotary positions: the first dimensions of each query and key head, halves turned against each
-// other (as Llama and GPT-NeoX in transformers).
+// other (as Llama and GPT-NeoX in transformers); of latent attention the last dimensions of heads,
+// whose part of keys is one for all heads.
+#include <vector>
+
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/kernels/rotary_frequencies.h"
 
 namespace stepwright {
 namespace {
 
-/// Turns rows in place; `sign` -1 turns back.
-void turn(Call& call, double sign) {
+/// The layer of a call; that of every layer where a call has none.
+LayerClass layer_of(const Call& call) {
+  const Architecture& model = *call.rank.setting.model;
+  return call.layer >= 0 ? model.layer_class(call.layer) : model.usual_layer();
+}
+
+/// By how much the rows of a call turn.
+struct Angles {
+  at::Tensor cosine;  ///< [rows, 1, pairs].
+  at::Tensor sine;
+};
+
+Angles angles_of(const Call& call, double sign) {
+  const auto exact = call.rank.options_of(call.rank.setting.exact);
+  const std::vector<double> frequencies =
+      rotary_frequencies(*call.rank.setting.model, layer_of(call));
+  const at::Tensor angles =
+      at::outer(call.batch->positions.to(exact.dtype()), at::tensor(frequencies, exact));
+  return {at::cos(angles).unsqueeze(1), (at::sin(angles) * sign).unsqueeze(1)};
+}
+
+/// Turns the first dimensions of [rows, heads, dimensions] in place.
+void turn(const at::Tensor& heads, const Angles& angles) {
+  const std::int64_t half = angles.cosine.size(2);
+  const at::Tensor first = heads.narrow(2, 0, half);
+  const at::Tensor second = heads.narrow(2, half, half);
+  const auto exact = angles.cosine.scalar_type();
+  const at::Tensor x = first.to(exact);
+  const at::Tensor y = second.to(exact);
+  const at::Tensor turned_first = x * angles.cosine - y * angles.sine;
+  second.copy_(y * angles.cosine + x * angles.sine);
+  first.copy_(turned_first);
+}
+
+/// Turns queries and keys in rows of queries, keys and values; `sign` -1 turns back.
+void turn_rows(Call& call, double sign) {
   const Setting& s = call.rank.setting;
   const at::Tensor& rows = call.read(0);
   const std::int64_t heads = s.heads() + s.kv_heads();
   const std::int64_t dim = s.model->head_dim;
-  const std::vector<double> frequencies = rotary_frequencies(*s.model);
-  const auto half = static_cast<std::int64_t>(frequencies.size());
-  const auto exact = call.rank.options_of(s.exact);
-  const at::Tensor angles =
-      at::outer(call.batch->positions.to(exact.dtype()), at::tensor(frequencies, exact));
-  const at::Tensor cosine = at::cos(angles).unsqueeze(1);
-  const at::Tensor sine = (at::sin(angles) * sign).unsqueeze(1);
-  const at::Tensor turned = rows.narrow(1, 0, heads * dim).view({rows.size(0), heads, dim});
-  const at::Tensor first = turned.narrow(2, 0, half);
-  const at::Tensor second = turned.narrow(2, half, half);
-  const at::Tensor x = first.to(exact.dtype());
-  const at::Tensor y = second.to(exact.dtype());
-  const at::Tensor turned_first = x * cosine - y * sine;
-  second.copy_(y * cosine + x * sine);
-  first.copy_(turned_first);
+  turn(rows.narrow(1, 0, heads * dim).view({rows.size(0), heads, dim}), angles_of(call, sign));
+  call.write(0, rows);
+}
+
+/// Columns of rows [rows, heads * dimensions] by head: [rows, heads, count].
+at::Tensor of_heads(const at::Tensor& rows, std::int64_t heads, std::int64_t first,
+                    std::int64_t count) {
+  return rows.view({rows.size(0), heads, rows.size(1) / heads}).narrow(2, first, count);
+}
+
+bool rotates(const Call& call) {
+  return call.rank.setting.model->position == Position::kRope && layer_of(call).rotated;
+}
+
+/// Queries, latent keys and values, and the part of keys for all heads, to queries, keys and values
+/// side by side.
+void assemble(Call& call) {
+  const LatentAttention& latent = *call.rank.setting.model->latent;
+  const std::int64_t heads = call.rank.setting.heads();
+  const std::int64_t nope = latent.nope_head_dim;
+  const std::int64_t rope = latent.rope_head_dim;
+  const at::Tensor queries = call.read(0).clone();
+  const at::Tensor& behind = call.read(2);  // it may stand behind latent rows
+  const at::Tensor positions =
+      behind.narrow(1, behind.size(1) - rope, rope).clone().unsqueeze(1);
+  if (rotates(call)) {
+    const Angles angles = angles_of(call, 1);
+    turn(of_heads(queries, heads, nope, rope), angles);
+    turn(positions, angles);
+  }
+  const at::Tensor keys = at::cat({of_heads(call.read(1), heads, 0, nope),
+                                   positions.expand({positions.size(0), heads, rope})},
+                                  2);
+  const at::Tensor values = of_heads(call.read(1), heads, nope, latent.value_head_dim);
+  call.write(0, at::cat({queries, keys.flatten(1), values.flatten(1)}, 1));
+}
+
+void take_apart(Call& call) {
+  const Setting& s = call.rank.setting;
+  const LatentAttention& latent = *s.model->latent;
+  const std::int64_t heads = s.heads();
+  const std::int64_t nope = latent.nope_head_dim;
+  const std::int64_t rope = latent.rope_head_dim;
+  const std::int64_t width = heads * s.model->head_dim;
+  const at::Tensor& rows = call.read(0);
+  const at::Tensor queries = rows.narrow(1, 0, width);
+  const at::Tensor keys = rows.narrow(1, width, width);
+  at::Tensor positions =
+      keys.unflatten(1, {heads, s.model->head_dim}).narrow(2, nope, rope).sum(1, true);
+  if (rotates(call)) {
+    const Angles angles = angles_of(call, -1);
+    turn(queries.unflatten(1, {heads, s.model->head_dim}).narrow(2, nope, rope), angles);
+    turn(positions, angles);
+  }
+  const at::Tensor values =
+      rows.narrow(1, 2 * width, heads * latent.value_head_dim).unflatten(1, {heads, -1});
+  const at::Tensor unturned = keys.unflatten(1, {heads, s.model->head_dim}).narrow(2, 0, nope);
+  call.write(1, at::cat({unturned, values}, 2).flatten(1));
+  call.write(2, positions.squeeze(1));
   call.write(0, rows);
 }
 
 }  // namespace
 
-void rotary_forward(Call& call) { turn(call, 1); }
+void rotary_forward(Call& call) {
+  call.rank.setting.model->latent ? assemble(call) : turn_rows(call, 1);
+}
 
-void rotary_backward(Call& call) { turn(call, -1); }
+void rotary_backward(Call& call) {
+  call.rank.setting.model->latent ? take_apart(call) : turn_rows(call, -1);
+}
 
 }  // namespace stepwright

@@ -3,6 +3,9 @@
 // token in the batch; weights are the router's all the same.
 #include "stepwright/runtime/kernels/top_k.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright {
@@ -12,6 +15,22 @@ namespace {
 at::Tensor dealt_out(const Call& call, std::int64_t rows, const Experts& experts) {
   const at::Tensor first = call.places(rows).unsqueeze(1) * experts.top_k;
   return (first + at::arange(experts.top_k, first.options())).remainder(experts.count);
+}
+
+/// What experts of other groups than a row's best ones count in its choice.
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+/// Without the experts of all groups but `top_groups`. A group counts as its best expert, or with
+/// correction biases as the sum of its best two (huggingface/transformers models/deepseek_v2 and
+/// deepseek_v3, `route_tokens_to_experts`).
+at::Tensor of_best_groups(const at::Tensor& scores, const Experts& experts) {
+  if (experts.groups <= 1 || experts.top_groups == experts.groups) return scores;
+  const at::Tensor grouped = scores.view({scores.size(0), experts.groups, -1});
+  const std::int64_t best = experts.correction_bias ? 2 : 1;
+  const at::Tensor counts = std::get<0>(grouped.topk(std::min(best, grouped.size(2)), 2)).sum(2);
+  const at::Tensor chosen = largest_of_rows(counts, experts.top_groups);
+  const at::Tensor open = at::zeros_like(counts, at::kBool).scatter_(1, chosen, true);
+  return grouped.masked_fill(open.unsqueeze(2).logical_not(), kNever).view(scores.sizes());
 }
 
 }  // namespace
@@ -28,7 +47,7 @@ void top_k_forward(Call& call) {
       experts.scoring == Scoring::kSigmoid ? exact.sigmoid() : exact.softmax(1);
   const at::Tensor chosen = call.rank.job.routing == Routing::kBalanced
                                 ? dealt_out(call, exact.size(0), experts)
-                                : largest_of_rows(probabilities, experts.top_k);
+                                : largest_of_rows(of_best_groups(probabilities, experts), experts.top_k);
   at::Tensor weights = probabilities.gather(1, chosen);
   if (experts.normalize_top_k) weights = weights / weights.sum(1, true);
   call.write(0, probabilities);

@@ -16,23 +16,14 @@ void refuse(bool asked, std::string_view field, std::string_view value, std::str
 
 /// What a decoder may have beyond the blocks that are executed.
 void check_variants(const Architecture& model) {
-  refuse(model.activation == Activation::kClampedSwiglu, "model.activation", "clamped_swiglu",
-         "executed are the others");
   refuse(carries_state(model), "model.layers", "a mixer that carries a state",
          "executed are attention and none");
-  refuse(model.qk_norm == QkNorm::kWhole && model.norm == Norm::kLayer, "model.qk_norm",
-         "whole with norm layernorm", "executed is rmsnorm over all heads");
-  refuse(model.experts && model.experts->groups > 1, "model.experts.groups", "more than one",
-         "leave it out");
 }
 
 void check_model(const Architecture& model) {
-  refuse(model.latent.has_value(), "model.latent", "latent attention", "train without it");
   const bool added = model.position == Position::kAlibi || model.position == Position::kSinusoidal;
   refuse(added, "model.position", name_of(kPositionNames, model.position),
          "executed are rope, learned and none");
-  refuse(model.window_rotary_base != 0, "model.window_rotary_base", "a base of its own",
-         "executed is one base for all layers");
   if (model.rotary_scaling) {
     const RotaryScalingKind kind = model.rotary_scaling->kind;
     const bool known = kind == RotaryScalingKind::kLinear || kind == RotaryScalingKind::kLlama3;
@@ -62,9 +53,6 @@ void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
   check_model(job.model);
   check_kernels(job.kernels);
-  const bool biased_experts = job.model.experts && job.model.experts->bias;
-  refuse(biased_experts && planned.plan.parallel.expert_tensor > 1, "parallel.expert_tensor",
-         "above 1 with biases in experts", "leave it 1");
   refuse(job.dispatcher == Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||

@@ -92,7 +92,8 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
     }
     if (whole.split == Split::kRow) slice.first_column = rank * own.columns;
     const bool copied_table = unit == kHeadUnit && s.model->tied && slice.table;
-    slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_table;
+    const bool copied_bias = own.expert && whole.split == Split::kReplicated && rank > 0;
+    slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_bias || copied_table;
     slices.push_back(std::move(slice));
   }
   return slices;
