@@ -253,7 +253,8 @@ const RankCase kVariants[] = {
     {"LatentAllGather", 4, kLatent,
      "parallel: {context: 2, tensor: 2}\nsequence_parallel: true\ncontext_kind: all-gather\n"
      "micro_batch: 2\n"},
-    {"LatentUlysses", 2, kLatent, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
+    {"LatentUlysses", 2, kLatent,
+     "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
     {"LatentPipeline", 4, kLatent,
      "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: selective\n"},
     {"LatentTwoStrands", 4, kLatent,

@@ -188,13 +188,13 @@ class Model {
     const auto by_head = [&](const Tensor& t) {
       return t.unflatten(-1, {m_.heads, -1}).transpose(1, 2);
     };
-    const Tensor q = by_head(
-        latent.query_rank == 0
-            ? linear(x, name + "q")
-            : linear(norm(linear(x, name + "q_down"), name + "q_norm"), name + "q_up"));
+    const Tensor q =
+        by_head(latent.query_rank == 0
+                    ? linear(x, name + "q")
+                    : linear(norm(linear(x, name + "q_down"), name + "q_norm"), name + "q_up"));
     const Tensor down = linear(x, name + "kv_down");
-    const Tensor kv = by_head(linear(
-        norm(down.narrow(-1, 0, latent.kv_rank), name + "kv_norm"), name + "kv_up"));
+    const Tensor kv =
+        by_head(linear(norm(down.narrow(-1, 0, latent.kv_rank), name + "kv_norm"), name + "kv_up"));
     const std::int64_t nope = latent.nope_head_dim;
     const std::int64_t rope = latent.rope_head_dim;
     const Tensor shared = rotate(down.narrow(-1, latent.kv_rank, rope).unsqueeze(1), of_layer);
@@ -207,8 +207,8 @@ class Model {
     const std::string at_layer = fmt::format("layers.{}.", index);
     const LayerClass of_layer = m_.layer_class(index);
     const Tensor qkv = m_.latent ? Tensor() : linear(x, at_layer + "attention.qkv");
-    const auto [q, k, v] = m_.latent ? latent_heads(x, at_layer, of_layer)
-                                     : heads_of(qkv, at_layer, of_layer);
+    const auto [q, k, v] =
+        m_.latent ? latent_heads(x, at_layer, of_layer) : heads_of(qkv, at_layer, of_layer);
     const double scale =
         m_.attention_scale > 0 ? m_.attention_scale : 1 / std::sqrt(1.0 * m_.head_dim);
     Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);

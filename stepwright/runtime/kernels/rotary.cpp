@@ -72,16 +72,15 @@ void assemble(Call& call) {
   const std::int64_t rope = latent.rope_head_dim;
   const at::Tensor queries = call.read(0).clone();
   const at::Tensor& behind = call.read(2);  // it may stand behind latent rows
-  const at::Tensor positions =
-      behind.narrow(1, behind.size(1) - rope, rope).clone().unsqueeze(1);
+  const at::Tensor positions = behind.narrow(1, behind.size(1) - rope, rope).clone().unsqueeze(1);
   if (rotates(call)) {
     const Angles angles = angles_of(call, 1);
     turn(of_heads(queries, heads, nope, rope), angles);
     turn(positions, angles);
   }
-  const at::Tensor keys = at::cat({of_heads(call.read(1), heads, 0, nope),
-                                   positions.expand({positions.size(0), heads, rope})},
-                                  2);
+  const at::Tensor keys = at::cat(
+      {of_heads(call.read(1), heads, 0, nope), positions.expand({positions.size(0), heads, rope})},
+      2);
   const at::Tensor values = of_heads(call.read(1), heads, nope, latent.value_head_dim);
   call.write(0, at::cat({queries, keys.flatten(1), values.flatten(1)}, 1));
 }

@@ -45,9 +45,10 @@ void top_k_forward(Call& call) {
   const at::Tensor exact = call.read(0).to(scalar_type(call.rank.setting.exact));
   const at::Tensor probabilities =
       experts.scoring == Scoring::kSigmoid ? exact.sigmoid() : exact.softmax(1);
-  const at::Tensor chosen = call.rank.job.routing == Routing::kBalanced
-                                ? dealt_out(call, exact.size(0), experts)
-                                : largest_of_rows(of_best_groups(probabilities, experts), experts.top_k);
+  const at::Tensor chosen =
+      call.rank.job.routing == Routing::kBalanced
+          ? dealt_out(call, exact.size(0), experts)
+          : largest_of_rows(of_best_groups(probabilities, experts), experts.top_k);
   at::Tensor weights = probabilities.gather(1, chosen);
   if (experts.normalize_top_k) weights = weights / weights.sum(1, true);
   call.write(0, probabilities);

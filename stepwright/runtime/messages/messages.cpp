@@ -24,9 +24,9 @@ void all_gather(Call& call) {
   Communicator& group = call.rank.groups.of(call.op);
   const at::Tensor& rows = call.read(0);  // of latent attention their last columns
   const std::int64_t columns = call.op.payload_elements / (rows.size(0) * group.size());
-  const at::Tensor part =
-      columns < rows.size(1) ? rows.narrow(1, rows.size(1) - columns, columns).contiguous()
-                             : rows.contiguous();
+  const at::Tensor part = columns < rows.size(1)
+                              ? rows.narrow(1, rows.size(1) - columns, columns).contiguous()
+                              : rows.contiguous();
   at::Tensor whole = empty(call, part.size(0) * group.size(), part.size(1));
   check_payload(call.op, whole.numel());
   group.all_gather(call.op, whole, part);
