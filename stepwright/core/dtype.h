@@ -18,7 +18,8 @@ enum class DType : std::uint8_t {
   kNvfp4,
   kInt64,
   kInt32,
-  kInt8
+  kInt8,
+  kNf4
 };
 
 /// The words for element types in files and in output.
@@ -26,11 +27,13 @@ inline constexpr Named<DType> kDTypeNames[] = {
     {DType::kFp64, "fp64"},   {DType::kFp32, "fp32"},   {DType::kFp16, "fp16"},
     {DType::kBf16, "bf16"},   {DType::kFp8, "fp8"},     {DType::kMxfp8, "mxfp8"},
     {DType::kNvfp4, "nvfp4"}, {DType::kInt64, "int64"}, {DType::kInt32, "int32"},
-    {DType::kInt8, "int8"},
+    {DType::kInt8, "int8"},   {DType::kNf4, "nf4"},
 };
 
 /// Bits that one element takes, block scales included (OCP MX: one 8-bit scale per 32 elements;
-/// NVFP4: one 8-bit scale per 16 elements), in 1/100 of a bit so that every type is exact.
+/// NVFP4: one 8-bit scale per 16 elements), in 1/100 of a bit so that these types are exact; NF4
+/// has an 8-bit scale per 64 elements and a 32-bit one per 256 of those, 4.127 bits (QLoRA, arXiv
+/// 2305.14314, section 3), here 4.13.
 constexpr std::int64_t centibits(DType type) {
   switch (type) {
     case DType::kFp64:
@@ -43,6 +46,7 @@ constexpr std::int64_t centibits(DType type) {
     case DType::kInt8: return 800;
     case DType::kMxfp8: return 825;
     case DType::kNvfp4: return 450;
+    case DType::kNf4: return 413;
   }
   return 0;
 }

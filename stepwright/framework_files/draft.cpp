@@ -146,8 +146,7 @@ Architecture settled_model(Draft& draft, const Given& given, const std::string& 
     fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
                            fmt::join(apart, "; ")));
   }
-  model.dropout = draft.model->dropout;
-  return model;
+  return trained_like(model, *draft.model);
 }
 
 /// Under its own name where it is a built-in one.
@@ -156,9 +155,7 @@ void name_model(Architecture& model, std::vector<std::string>& notes) {
   for (const std::string_view name : built_in_models()) {
     const Architecture known = built_in_model(name).value();
     if (!differences(model, known).empty()) continue;
-    const double dropout = model.dropout;
-    model = known;
-    model.dropout = dropout;
+    model = trained_like(known, model);
     notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
     return;
   }

@@ -6,8 +6,42 @@ LayerClass Architecture::usual_layer() const {
   return {.feed_forward = experts ? FeedForward::kExperts : FeedForward::kDense};
 }
 
-LayerClass Architecture::layer_class(std::int64_t layer) const {
+LayerClass Architecture::described_layer(std::int64_t layer) const {
   return pattern.empty() ? usual_layer() : pattern.at(static_cast<std::size_t>(layer));
+}
+
+namespace {
+
+bool trains(const Architecture& model, std::int64_t layer) {
+  if (model.frozen.has(layer)) return false;
+  return !model.adapters || takes_adapters(model, model.described_layer(layer));
+}
+
+/// The first layer with something to train; the number of layers where only the head has.
+std::int64_t lowest_trained(const Architecture& model) {
+  std::int64_t layer = 0;
+  while (layer < model.layers && !trains(model, layer)) ++layer;
+  return layer;
+}
+
+}  // namespace
+
+LayerClass Architecture::layer_class(std::int64_t layer) const {
+  LayerClass which = described_layer(layer);
+  if (!freezes()) return which;
+  which.frozen = !trains(*this, layer);
+  if (!adapters && !frozen.embedding) return which;
+  const std::int64_t lowest = lowest_trained(*this);
+  if (layer == lowest) which.gradients = GradientPath::kEnds;
+  if (layer < lowest) which.gradients = GradientPath::kAbove;
+  return which;
+}
+
+Architecture trained_like(Architecture model, const Architecture& other) {
+  model.dropout = other.dropout;
+  model.adapters = other.adapters;
+  model.frozen = other.frozen;
+  return model;
 }
 
 std::map<LayerClass, std::int64_t> Architecture::layer_classes() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/named.h"
+#include "stepwright/model/adapters.h"
 
 namespace stepwright {
 
@@ -163,6 +164,13 @@ struct StateMixer {
   }
 };
 
+/// How far the gradient of the loss goes through a layer; what is frozen decides it.
+enum class GradientPath : std::uint8_t {
+  kThrough,  ///< To the layer below.
+  kEnds,     ///< To its own weights: nothing below is trained.
+  kAbove,    ///< It ends above: the layer has no backward.
+};
+
 /// A layer: what mixes tokens and the feed-forward behind it. Few distinct ones per model.
 struct LayerClass {
   Mixer mixer = Mixer::kAttention;
@@ -171,6 +179,9 @@ struct LayerClass {
   bool chunked = false;     ///< `window` cuts the sequence into chunks that see none of another.
   bool rotated = true;      ///< False: without the model's rotary positions.
   std::int64_t ffn = 0;     ///< Width of a dense MLP of its own; 0: the model's.
+  /// The two follow from what the model freezes, and are never part of `Architecture::pattern`.
+  bool frozen = false;  ///< None of its weights is trained, and it has no adapters.
+  GradientPath gradients = GradientPath::kThrough;
   auto operator<=>(const LayerClass&) const = default;
 
   [[nodiscard]] bool has_experts() const { return feed_forward == FeedForward::kExperts; }
@@ -233,6 +244,9 @@ struct Architecture {
   std::vector<LayerClass> pattern = {};
   std::int64_t multi_token_layers = 0;  ///< Multi-token-prediction layers that the model carries.
   bool count_multi_token = false;       ///< Whether they are part of the step and of the counts.
+  /// What stands beside the weights, which are frozen then: the job says so, like `frozen`.
+  std::optional<Adapters> adapters = {};
+  Frozen frozen = {};
 
   /// The class of every layer where `pattern` is empty.
   [[nodiscard]] LayerClass usual_layer() const;
@@ -240,8 +254,12 @@ struct Architecture {
   [[nodiscard]] std::int64_t dense_width(const LayerClass& layer) const {
     return layer.ffn > 0 ? layer.ffn : ffn;
   }
-  /// The class of layer `layer` (0-based).
+  /// The class of layer `layer` (0-based) as the model describes it, whatever is trained of it.
+  [[nodiscard]] LayerClass described_layer(std::int64_t layer) const;
+  /// The same with what is trained of it.
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
+  /// Whether some weights are not trained.
+  [[nodiscard]] bool freezes() const { return adapters.has_value() || frozen.any(); }
   /// How many layers there are of each class; multi-token layers are not among them.
   [[nodiscard]] std::map<LayerClass, std::int64_t> layer_classes() const;
   /// Width of the value of one head: `head_dim` unless `latent`.
@@ -256,6 +274,10 @@ struct Architecture {
 
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;    ///< Of any size but layers.
 inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 16;  ///< Layers of one model.
+
+/// A model with the dropout, the adapters and the frozen parts of another: what a job says beside
+/// its model.
+Architecture trained_like(Architecture model, const Architecture& other);
 
 /// Throws `Error{kInput}` with the field, its value and the rule when sizes are absurd or
 /// contradict each other (zero, beyond `kLargestSize`, heads not a multiple of kv_heads, top_k

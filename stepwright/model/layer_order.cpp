@@ -27,7 +27,7 @@ LayerOrder layer_order(const Architecture& model) {
 std::vector<LayerClass> layers_of(const Architecture& model) {
   std::vector<LayerClass> layers;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    layers.push_back(model.layer_class(layer));
+    layers.push_back(model.described_layer(layer));
   }
   return layers;
 }

@@ -15,7 +15,7 @@ struct LayerOrder {
 
 LayerOrder layer_order(const Architecture& model);
 
-/// Every layer, also where `pattern` is empty.
+/// Every layer as the model describes it, also where `pattern` is empty.
 std::vector<LayerClass> layers_of(const Architecture& model);
 /// Sets `pattern`, to nothing where it says no more than that; so equal models compare equal.
 void set_layers(Architecture& model, std::vector<LayerClass> layers);

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "stepwright/model/adapters.h"
 #include "stepwright/model/state_mixer.h"
 
 namespace stepwright {
@@ -183,7 +184,61 @@ void add_feed_forward(Parameters& list, const Architecture& model, const LayerCl
   if (model.norms_results()) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
 }
 
-/// Trained elements of a list; with `active_experts` that many copies of each routed expert.
+/// The A and the B beside a weight: none where no part of it is a target. A is stored as it is
+/// multiplied, the A of each adapted part below that of the one before; B has the adapted rows of
+/// the weight alone. Tensor ranks cut B of a weight that is cut by rows as they cut the weight, and
+/// A of one that is cut by columns; the other one is whole on all of them.
+void add_adapter(Parameters& list, const Adapters& adapters, const Parameter& weight) {
+  const AdaptedWeight* entry = adapted_weight(weight.name);
+  if (entry == nullptr) return;
+  std::int64_t parts = 0;
+  Parameter up = weight;
+  up.fused = {};
+  up.rows = 0;
+  for (std::size_t i = 0; i < entry->parts.size(); ++i) {
+    const auto target = target_of(*entry, weight, i);
+    if (!target || !adapters.has(*target)) continue;
+    const std::int64_t rows = weight.fused[0] > 0 ? weight.fused[i] : weight.rows;
+    up.fused[static_cast<std::size_t>(parts++)] = rows;
+    up.rows += rows;
+  }
+  if (parts == 0) return;
+  if (parts == 1) up.fused = {};
+  Parameter down = weight;
+  down.fused = {};
+  up.frozen = down.frozen = up.narrow = down.narrow = false;
+  up.adapter = down.adapter = true;
+  down.name = entry->down;
+  down.rows = adapters.rank * (adapters.joined ? 1 : parts);
+  down.start = Start::kNormal;
+  up.name = entry->up;
+  up.columns = adapters.rank;
+  up.start = Start::kZeros;
+  (weight.split == Split::kRow ? up : down).split = Split::kReplicated;
+  list.push_back(down);
+  list.push_back(up);
+}
+
+void freeze(Parameters& list) {
+  for (Parameter& parameter : list) parameter.frozen = true;
+}
+
+/// Marks what is frozen of a layer, and adds its adapters.
+void add_training(Parameters& list, const Architecture& model, const LayerClass& layer) {
+  if (!model.freezes()) return;
+  if (layer.frozen || model.adapters) freeze(list);
+  if (!model.adapters) return;
+  const std::size_t weights = list.size();
+  for (std::size_t i = 0; i < weights; ++i) {
+    const bool gate = list[i].name == "router.weight" || list[i].name == "shared.gate";
+    list[i].narrow = model.adapters->quantised() && !list[i].vector && !gate;
+  }
+  if (layer.frozen) return;
+  list.reserve(2 * weights);
+  for (std::size_t i = 0; i < weights; ++i) add_adapter(list, *model.adapters, list[i]);
+}
+
+/// Elements of a list; with `active_experts` that many copies of each routed expert.
 std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active_experts) {
   return std::accumulate(
       list.begin(), list.end(), std::int64_t{0}, [&](std::int64_t sum, const Parameter& parameter) {
@@ -194,16 +249,22 @@ std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active
       });
 }
 
-std::int64_t count(const Architecture& model, std::optional<std::int64_t> active_experts) {
-  std::int64_t total = elements(embedding_parameters(model), active_experts) +
-                       elements(head_parameters(model), active_experts);
+/// The sum of `of` over the lists of a model.
+template <class Of>
+std::int64_t sum_of_lists(const Architecture& model, Of of) {
+  std::int64_t total = of(embedding_parameters(model)) + of(head_parameters(model));
   for (const auto& [layer, layers] : model.layer_classes()) {
-    total += layers * elements(layer_parameters(model, layer), active_experts);
+    total += layers * of(layer_parameters(model, layer));
   }
   if (model.count_multi_token) {
-    total += model.multi_token_layers * elements(multi_token_parameters(model), active_experts);
+    total += model.multi_token_layers * of(multi_token_parameters(model));
   }
   return total;
+}
+
+std::int64_t count(const Architecture& model, std::optional<std::int64_t> active_experts) {
+  return sum_of_lists(model,
+                      [&](const Parameters& list) { return elements(list, active_experts); });
 }
 
 }  // namespace
@@ -217,6 +278,7 @@ std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass la
   Parameters list;
   add_mixer(list, model, layer.mixer);
   add_feed_forward(list, model, layer);
+  add_training(list, model, layer);
   return list;
 }
 
@@ -226,6 +288,7 @@ std::vector<Parameter> embedding_parameters(const Architecture& model) {
     list.push_back(matrix("embedding.position", model.positions, model.hidden, Split::kReplicated));
   }
   if (model.embedding_norm) add_norm(list, model, "embedding.norm", "embedding.norm_bias");
+  if (model.adapters || model.frozen.embedding) freeze(list);
   return list;
 }
 
@@ -236,6 +299,7 @@ std::vector<Parameter> head_parameters(const Architecture& model) {
     list.push_back(matrix("head.weight", model.vocabulary, model.hidden, Split::kVocabulary));
   }
   if (model.head_bias) list.push_back(bias("head.bias", model.vocabulary, Split::kVocabulary));
+  if (model.adapters) freeze(list);
   return list;
 }
 
@@ -252,6 +316,13 @@ std::vector<Parameter> multi_token_parameters(const Architecture& model) {
 }
 
 std::int64_t count_parameters(const Architecture& model) { return count(model, std::nullopt); }
+
+std::int64_t count_trained_parameters(const Architecture& model) {
+  return sum_of_lists(model, [](Parameters list) {
+    std::erase_if(list, [](const Parameter& parameter) { return parameter.frozen; });
+    return elements(list, std::nullopt);
+  });
+}
 
 std::int64_t count_active_parameters(const Architecture& model) {
   return count(model, model.experts ? model.experts->top_k : 0);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,9 @@ struct Parameter {
   bool trained = true;  ///< False for the router's correction bias: stored, no parameter.
   bool vector = false;  ///< A norm weight or a bias: not a factor of a matrix product.
   bool per_head = false;  ///< Of a norm of single heads.
+  bool frozen = false;    ///< Stored and used, but not trained.
+  bool adapter = false;   ///< The A or the B of an adapter.
+  bool narrow = false;    ///< Stored in the type of the adapters' base.
   Start start = Start::kNormal;
   /// Rows of the matrices that stand in it one below the other, each of which is cut by itself; the
   /// first is 0 where it is one matrix.
@@ -60,7 +65,12 @@ struct Parameter {
 /// values, gates, strengths, decays; Mamba-2: gates, values, B, C, step sizes; Mamba: values,
 /// gates; short convolution: B, C, x), mixer.convolution, mixer.select, mixer.step,
 /// mixer.step_bias, mixer.decay, mixer.skip, mixer.norm, mixer.out. A weight's bias is `..._bias`.
+/// Last come the adapters, a weight's A and B each (`..._lora_a`, `..._lora_b`, model/adapters.h).
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
+
+/// The target of a part of an adapted weight, by its place among the fused ones.
+std::optional<AdapterTarget> target_of(const AdaptedWeight& entry, const Parameter& weight,
+                                       std::size_t part);
 
 /// The name of the bias beside a weight, if there is one: "mlp.fc1_bias", "head.bias".
 std::string bias_name(std::string_view weight);
@@ -77,8 +87,12 @@ std::vector<Parameter> head_parameters(const Architecture& model);
 /// multi_token.norm_final and those of the layer.
 std::vector<Parameter> multi_token_parameters(const Architecture& model);
 
-/// All trained parameters of the model; multi-token layers only if `count_multi_token`.
+/// All parameters of the model with those of adapters; multi-token layers only if
+/// `count_multi_token`.
 std::int64_t count_parameters(const Architecture& model);
+
+/// Those of them that are trained.
+std::int64_t count_trained_parameters(const Architecture& model);
 
 /// Parameters that one token meets: routed experts count `top_k` of `count`.
 std::int64_t count_active_parameters(const Architecture& model);

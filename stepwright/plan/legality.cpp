@@ -41,6 +41,7 @@ constexpr Named<Rule> kRuleSentences[] = {
      "the algorithm of expert parallelism covers one of its messages and suits its group"},
     {Rule::kUnfusedContext,
      "unfused attention has context above 1 only as ulysses (the others are not covered yet)"},
+    {Rule::kFrozenStep, "all weights are trained (adapters and frozen parts are not covered yet)"},
     {Rule::kMultiTokenStep, "multi-token prediction is not counted (not covered yet)"},
     {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
     {Rule::kLayerSplit,

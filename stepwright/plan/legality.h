@@ -33,6 +33,7 @@ enum class Rule : std::uint8_t {
   kContextCollectives,
   kExpertCollectives,
   kUnfusedContext,      ///< unfused attention with context above 1 only as ulysses: not covered yet
+  kFrozenStep,          ///< adapters and frozen parts: not covered yet
   kMultiTokenStep,      ///< multi-token prediction is not counted: not covered yet
   kStagesWithinLayers,  ///< pipeline * chunks at most the layers
   kLayerSplit,  ///< explicit layers: one per chunk, at least 1 (at the ends 0), sum = layers
@@ -75,6 +76,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kContextCollectives, "context-collectives"},
     {Rule::kExpertCollectives, "expert-collectives"},
     {Rule::kUnfusedContext, "unfused-attention-context"},
+    {Rule::kFrozenStep, "frozen-step"},
     {Rule::kMultiTokenStep, "multi-token-step"},
     {Rule::kStagesWithinLayers, "stages-within-layers"},
     {Rule::kLayerSplit, "layer-split"},
@@ -106,7 +108,8 @@ std::string_view rule_sentence(Rule rule);
 /// Whether plans that break the rule mean something that nothing covers yet (`kUnsupported`),
 /// not something that cannot be (`kInput`).
 constexpr bool not_covered_yet(Rule rule) {
-  return rule == Rule::kUnfusedContext || rule == Rule::kMultiTokenStep;
+  return rule == Rule::kUnfusedContext || rule == Rule::kFrozenStep ||
+         rule == Rule::kMultiTokenStep;
 }
 
 /// Why a plan is not legal.

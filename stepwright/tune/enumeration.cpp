@@ -181,9 +181,9 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
 
 /// Takes out blocks that give up overlap for what nothing in the grid asks for.
 void Enumeration::keep_running(GridChoice& grid) {
-  static constexpr Ability kOfJob[] = {Ability::kParallel,  Ability::kRankOrder,
-                                       Ability::kPrecision, Ability::kDispatcher,
-                                       Ability::kOptimizer, Ability::kModel};
+  static constexpr Ability kOfJob[] = {
+      Ability::kParallel,  Ability::kRankOrder, Ability::kPrecision, Ability::kDispatcher,
+      Ability::kOptimizer, Ability::kModel,     Ability::kTrained};
   const Plan plan = canonical(grid_plan(job_, grid.parallel, grid.order), job_);
   grid.joint = space_.framework->joint(kOfJob, job_, plan);
   const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;

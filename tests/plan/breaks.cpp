@@ -94,6 +94,10 @@ std::vector<Break> coverage_breaks() {
        [](Job& job, Plan&) { job.kernels.attention = AttentionKernel::kUnfused; },
        "kernels.attention is unfused and context_kind ring: nothing covers scores of a part of the "
        "keys yet; nearest legal: context_kind ulysses"},
+      {Rule::kFrozenStep, false, [](Job& job, Plan&) { job.model.frozen.embedding = true; },
+       "frozen leaves weights untrained, and nothing covers its step yet; nearest legal: all "
+       "weights "
+       "are trained"},
       {Rule::kMultiTokenStep, false,
        [](Job& job, Plan&) {
          job.model.multi_token_layers = 1;

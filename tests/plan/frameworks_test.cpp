@@ -25,7 +25,8 @@ using ::testing::Not;
 
 /// Abilities of which a file says nothing where it knows of no limit.
 constexpr Ability kOpen[] = {Ability::kGroups,         Ability::kAccumulate, Ability::kExposed,
-                             Ability::kAlgorithmScope, Ability::kOptimizer,  Ability::kModel};
+                             Ability::kAlgorithmScope, Ability::kOptimizer,  Ability::kModel,
+                             Ability::kTrained};
 
 bool always(const AbilityEntry& line) {
   return line.with.none() && line.releases.from.empty() && line.releases.before.empty();

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "stepwright/model/parameters.h"
 #include "stepwright/plan/files.h"
 #include "tests/plan/refusal.h"
 
@@ -41,6 +42,87 @@ TEST(JobFile, ReadsTheLeastThereCanBe) {
   EXPECT_EQ(job.objective.kind, ObjectiveKind::kStepTime);
   EXPECT_EQ(job.space, Space{});
   EXPECT_THAT(job.notes, IsEmpty());
+}
+
+TEST(JobFile, ReadsAdapters) {
+  const Job job = job_with(
+      "adapters: {rank: 16, alpha: 32, targets: [qkv, projection, up], dropout: 0.1, base: nf4}\n");
+  const Adapters& adapters = job.model.adapters.value();
+  EXPECT_EQ(adapters.rank, 16);
+  EXPECT_EQ(adapters.scale(), 2);
+  EXPECT_EQ(adapters.dropout, 0.1);
+  EXPECT_EQ(adapters.base, DType::kNf4);
+  EXPECT_FALSE(adapters.joined);
+  EXPECT_EQ(adapters.targets.count(), 5);
+  EXPECT_FALSE(adapters.has(AdapterTarget::kGate));
+  EXPECT_EQ(job_with("adapters: {rank: 4}").model.adapters->targets.count(), 7);
+  EXPECT_TRUE(job_with("framework: nemo\nadapters: {rank: 4}").model.adapters->joined);
+}
+
+/// rank x (hidden + width) for q, k, v, projection, gate, up and fc2 of each layer: Llama-3-8B has
+/// hidden 4096, k and v of 1024, an MLP of 14336.
+TEST(JobFile, CountsWhatIsTrainedByHand) {
+  const std::int64_t each = 2 * 4096 + 2 * (4096 + 1024) + 2 * 4096 + 3 * (4096 + 14336);
+  EXPECT_EQ(count_trained_parameters(job_with("adapters: {rank: 8}").model), 32 * 8 * each);
+  const std::int64_t joined = (4096 + 6144) + 2 * 4096 + (4096 + 2 * 14336) + (14336 + 4096);
+  EXPECT_EQ(count_trained_parameters(job_with("adapters: {rank: 8, joined: true}").model),
+            32 * 8 * joined);
+  const Architecture whole = job_with("").model;
+  const Architecture part = job_with("frozen: [embedding, layers 0-15]").model;
+  const std::int64_t layer = 4096 * 6144 + 4096 * 4096 + 3 * 4096 * 14336 + 2 * 4096;
+  EXPECT_EQ(count_parameters(whole) - count_trained_parameters(part), 128256 * 4096 + 16 * layer);
+  EXPECT_EQ(part.layer_class(15).gradients, GradientPath::kAbove);
+  EXPECT_EQ(part.layer_class(16).gradients, GradientPath::kEnds);
+  EXPECT_EQ(part.layer_class(17).gradients, GradientPath::kThrough);
+}
+
+TEST(JobFile, WritesAdaptersThatReadBack) {
+  for (const std::string lines :
+       {"adapters: {rank: 16, targets: [q, v], dropout: 0.05, base: fp8}\n",
+        "framework: nemo\nadapters: {rank: 16, alpha: 4, targets: [qkv, fc2]}\n",
+        "precision: fp64\nadapters: {rank: 2, targets: all}\n", "frozen: [embedding, layers 3-7]\n",
+        "frozen: [layers 0]\n"}) {
+    const Job job = job_with(lines);
+    for (const bool expanded : {false, true}) {
+      const std::string text = plan_yaml({job, Plan()}, expanded);
+      EXPECT_EQ(read_plan(Document::parse(text, "plan.yaml"), {}).job.model, job.model) << text;
+    }
+  }
+}
+
+TEST(JobFile, RefusesAdaptersThatCannotBe) {
+  const auto refused = [](const std::string& adapters) {
+    return job_refused("adapters: " + adapters + "\n");
+  };
+  EXPECT_THAT(refused("{rank: 0}"), HasSubstr("adapters.rank"));
+  EXPECT_THAT(refused("{rank: 1025}"), HasSubstr("1024"));
+  EXPECT_THAT(refused("{targets: [qkv]}"), HasSubstr("rank"));
+  EXPECT_THAT(refused("{rank: 8, targets: [gates]}"), HasSubstr("gate"));
+  EXPECT_THAT(refused("{rank: 8, targets: []}"), HasSubstr("without one nothing would be trained"));
+  EXPECT_THAT(refused("{rank: 8, alpha: 0}"), HasSubstr("adapters.alpha"));
+  EXPECT_THAT(refused("{rank: 8, dropout: 1}"), HasSubstr("would drop everything"));
+  EXPECT_THAT(refused("{rank: 8, base: int8}"), HasSubstr("nf4"));
+  EXPECT_THAT(refused("{rank: 8, joined: true, targets: [q]}"), HasSubstr("all of qkv"));
+  EXPECT_THAT(refused("{rank: 8, kind: dora}"), HasSubstr("kind"));
+  EXPECT_THAT(job_refused("precision: fp64\nadapters: {rank: 8, base: nf4}\n"),
+              HasSubstr("narrow base"));
+  EXPECT_THAT(job_refused("adapters: {rank: 8}\nfrozen: [layers 0-31]\n"),
+              HasSubstr("adapters have no place"));
+  EXPECT_THAT(job_refused("frozen: [layers 4-32]\n"), HasSubstr("from 0 to 31"));
+  EXPECT_THAT(job_refused("frozen: [encoder]\n"), HasSubstr("no encoder"));
+  EXPECT_THAT(job_refused("frozen: [embeddings]\n"), HasSubstr("embedding"));
+}
+
+TEST(JobFile, RefusesTargetsThatTheModelLacks) {
+  const auto refused = [](const std::string& model, const std::string& targets) {
+    return refusal_of(ErrorKind::kInput, [&] {
+      read_job_text("stepwright: job/2\nmodel: " + model +
+                    "\ncluster: {profile: dgx-h100, nodes: 1}\n" + std::string(kBatch) +
+                    "adapters: {rank: 8, targets: [" + targets + "]}\n");
+    });
+  };
+  EXPECT_THAT(refused("gpt3-175b", "gate"), HasSubstr("the model has no gate to adapt"));
+  EXPECT_THAT(refused("deepseek-v3", "qkv"), HasSubstr("the model has no qkv to adapt"));
 }
 
 TEST(JobFile, ReadsEveryKey) {

@@ -136,6 +136,8 @@ constexpr const char* kWhatPlansDependOn[] = {
     "kernels.cuda_graphs=[attn, mlp]",
     "kernels.gathered_logits=true",
     "kernels.scattered_pipeline=true",
+    "adapters={rank: 8}",
+    "frozen=[embedding]",
     "objective.memory_limit=60e9",
     "objective.memory_reserve=0.1"};
 

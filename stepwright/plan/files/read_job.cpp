@@ -7,6 +7,7 @@
 #include "stepwright/core/quantity.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
@@ -190,6 +191,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   if (const auto given = node.find("precision")) job.precision = given->choice(kPrecisionNames);
   const auto framework = node.find("framework");
   job.framework = framework ? read_framework(*framework) : unsaid;
+  read_training(node, job);
   job.optimizer = default_optimizer(job.framework, job.model);
   if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
   if (const auto given = node.find("conditions")) {

@@ -6,6 +6,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/write_choices.h"
 #include "stepwright/plan/plan_table.h"
 
@@ -14,13 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The built-in model that differs in nothing but dropout, which a job can state beside it.
+/// The built-in model that differs in nothing but what a job can state beside it.
 std::optional<Architecture> built_in_of(const Architecture& model) {
   std::optional<Architecture> known = built_in_model(model.name);
   if (!known) return std::nullopt;
-  Architecture like = *known;
-  like.dropout = model.dropout;
-  return like == model ? known : std::nullopt;
+  return trained_like(*known, model) == model ? known : std::nullopt;
 }
 
 void write_model(Json& file, const Job& job, bool expanded) {
@@ -135,6 +134,7 @@ Json job_json(const Job& job, bool expanded) {
   write_cluster(file, job, expanded);
   file["batch"] = {{"sequences", job.sequences}, {"length", job.length}};
   file["precision"] = name_of(kPrecisionNames, job.precision);
+  write_training(file, job);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
   if (!job.framework.name.empty()) file["framework"] = framework_json(job.framework, expanded);
   if (!job.conditions.empty()) file["conditions"] = job.conditions;

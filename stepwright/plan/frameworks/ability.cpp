@@ -43,6 +43,8 @@ constexpr Named<GroupsWord> kGroupsWords[] = {{GroupsWord::kOtherInstances, "oth
 
 enum AccumulateWord : std::uint8_t { kOwn, kWide };
 
+enum TrainedWord : std::uint8_t { kWhole, kAdapters, kNarrowBase, kFrozenParts };
+
 /// What a model has that a plain Llama has not, by its word.
 struct ModelWord {
   std::string_view name;
@@ -178,6 +180,7 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kPrecision: return words_of(kPrecisionNames);
     case Ability::kOptimizer: return words_of(kOptimizerNames);
     case Ability::kModel: return words_of(kModelWords);
+    case Ability::kTrained: return {"whole", "adapters", "narrow_base", "frozen"};
     case Ability::kAttention: return words_of(kAttentionKernelNames);
   }
   return {};
@@ -327,6 +330,14 @@ WordSet taken_collectives(const Plan& plan) {
   return words;
 }
 
+WordSet taken_trained(const Architecture& model) {
+  return WordSet()
+      .set(kWhole, !model.freezes())
+      .set(kAdapters, model.adapters.has_value())
+      .set(kNarrowBase, model.adapters && model.adapters->quantised())
+      .set(kFrozenParts, model.frozen.any());
+}
+
 WordSet taken_scope(const Plan& plan) {
   const auto schemes = active_schemes(plan);
   const bool differ = std::ranges::any_of(schemes, [&](const auto scheme) {
@@ -395,6 +406,7 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kPrecision: return word(kPrecisionNames, job.precision);
     case Ability::kOptimizer: return word(kOptimizerNames, job.optimizer);
     case Ability::kModel: return taken_model(job.model);
+    case Ability::kTrained: return taken_trained(job.model);
     case Ability::kAttention: return word(kAttentionKernelNames, job.kernels.attention);
   }
   return {};

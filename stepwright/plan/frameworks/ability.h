@@ -34,6 +34,7 @@ enum class Ability : std::uint8_t {
   kPrecision,
   kOptimizer,
   kModel,      ///< What models have beside those of a plain Llama.
+  kTrained,    ///< All weights, or a part of them.
   kAttention,  ///< Kernels of the attention core.
 };
 inline constexpr Named<Ability> kAbilityNames[] = {
@@ -56,6 +57,7 @@ inline constexpr Named<Ability> kAbilityNames[] = {
     {Ability::kPrecision, "precision"},
     {Ability::kOptimizer, "optimizer"},
     {Ability::kModel, "model"},
+    {Ability::kTrained, "trained"},
     {Ability::kAttention, "attention"}};
 inline constexpr std::size_t kAbilities = std::size(kAbilityNames);
 
@@ -77,7 +79,8 @@ using WordSet = std::bitset<128>;
 /// context and experts alone), `single` (every state is on one rank), `experts_cut_alone` (an
 /// expert-tensor degree without an expert degree), `experts_cut_apart` (without an expert degree
 /// experts are not cut as the rest) and `cut_nodes` (an axis of the mesh fills a node by a
-/// fraction).
+/// fraction). Of `trained` `whole` (all weights), `adapters`, `narrow_base` (quantised weights
+/// below them) and `frozen` (parts that are not trained).
 const std::vector<std::string>& ability_words(Ability ability);
 
 /// "1f1b, interleaved"; "none" of no words, "any" of all of many.

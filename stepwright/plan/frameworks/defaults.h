@@ -84,6 +84,7 @@ struct FrameworkDefaults {
   std::array<Circumstance, std::size(kOverlapNames)> overlap{};
   bool stored_gradients = false;  ///< Gradients are summed in the type of the parameters, not fp32.
   TensorInput tensor_input = Plan{}.tensor_input;
+  bool joined_adapters = false;  ///< As `Adapters::joined`.
   StageSplit layers = StageSplit::kEven;
   /// Bytes of gradients that fill a bucket of DistributedDataParallel, where they are reduced
   /// beside the backward; else all in one message. 0: as plans do.

@@ -71,6 +71,11 @@ DefaultSetting word(Node node) {
 
 constexpr Named<bool> kGradientNames[] = {{false, "fp32"}, {true, "stored"}};
 
+DefaultSetting joined_adapters(Node node) {
+  const bool joined = node.boolean();
+  return [joined](FrameworkDefaults& defaults) { defaults.joined_adapters = joined; };
+}
+
 DefaultSetting bucket(Node node) {
   const auto bytes = static_cast<std::int64_t>(
       read_quantity(node, Quantity::kBytes, 1, static_cast<double>(kMostElements)));
@@ -149,6 +154,7 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"kernels", kernels},
     {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
     {"overlap", overlap},
+    {"joined_adapters", joined_adapters},
     {"accumulate", word<&FrameworkDefaults::stored_gradients, kGradientNames>},
     {"tensor_input", word<&FrameworkDefaults::tensor_input, kTensorInputNames>},
     {"layers", word<&FrameworkDefaults::layers, kStageSplitNames>},

@@ -24,6 +24,15 @@ void repair_unfused_context(Repairs& repairs) {
   repairs.values(kContextKnob, {1});
 }
 
+bool freezes(const Job& job, const Plan& /*plan*/) { return job.model.freezes(); }
+
+std::string freezing_values(const Job& job, const Plan& /*plan*/) {
+  const std::string_view key = job.model.adapters ? "adapters" : "frozen";
+  return std::string(key) + " leaves weights untrained, and nothing covers its step yet";
+}
+
+void train_all(Repairs& repairs) { repairs.job_change("nearest legal: all weights are trained"); }
+
 bool counts_multi_token(const Job& job, const Plan& /*plan*/) {
   return job.model.count_multi_token && job.model.multi_token_layers > 0;
 }
@@ -39,6 +48,7 @@ void leave_multi_token_out(Repairs& repairs) {
 
 constexpr Law kCoverageLaws[] = {
     {Rule::kUnfusedContext, unfused_context, unfused_context_values, repair_unfused_context},
+    {Rule::kFrozenStep, freezes, freezing_values, train_all, true},
     {Rule::kMultiTokenStep, counts_multi_token, multi_token_values, leave_multi_token_out, true}};
 
 }  // namespace

@@ -1,0 +1,85 @@
+#include "stepwright/model/adapters.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "stepwright/model/parameters.h"
+
+namespace stepwright {
+namespace {
+
+using enum AdapterTarget;
+
+constexpr AdaptedWeight kAdaptedWeights[] = {
+    {"attention.qkv",
+     "attention.qkv_lora_a",
+     "attention.qkv_lora_b",
+     {kQuery, kKey, kValue, kQuery}},
+    {"attention.output", "attention.output_lora_a", "attention.output_lora_b", {kProjection}},
+    {"mlp.fc1", "mlp.fc1_lora_a", "mlp.fc1_lora_b", {kGate, kUp}},
+    {"mlp.fc2", "mlp.fc2_lora_a", "mlp.fc2_lora_b", {kFc2}},
+    {"experts.fc1", "experts.fc1_lora_a", "experts.fc1_lora_b", {kGate, kUp}},
+    {"experts.fc2", "experts.fc2_lora_a", "experts.fc2_lora_b", {kFc2}},
+    {"shared.fc1", "shared.fc1_lora_a", "shared.fc1_lora_b", {kGate, kUp}},
+    {"shared.fc2", "shared.fc2_lora_a", "shared.fc2_lora_b", {kFc2}}};
+
+/// Calls `take` with each weight of the model that some target is a part of, and that target.
+template <class Take>
+void each_target(Architecture model, Take take) {
+  model.adapters.reset();
+  for (const auto& [layer, layers] : model.layer_classes()) {
+    for (const Parameter& weight : layer_parameters(model, layer)) {
+      const AdaptedWeight* entry = adapted_weight(weight.name);
+      if (entry == nullptr) continue;
+      for (std::size_t part = 0; part < entry->parts.size(); ++part) {
+        if (const auto target = target_of(*entry, weight, part)) take(weight, *target);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const AdaptedWeight> adapted_weights() { return kAdaptedWeights; }
+
+const AdaptedWeight* adapted_weight(std::string_view weight) {
+  const auto found = std::ranges::find(kAdaptedWeights, weight, &AdaptedWeight::weight);
+  return found == std::end(kAdaptedWeights) ? nullptr : found;
+}
+
+std::optional<AdapterTarget> target_of(const AdaptedWeight& entry, const Parameter& weight,
+                                       std::size_t part) {
+  if (weight.fused[0] > 0) {
+    return weight.fused[part] > 0 ? entry.parts[part] : std::nullopt;
+  }
+  if (part > 0) return std::nullopt;
+  return entry.parts[0] == kGate ? kUp : entry.parts[0];
+}
+
+bool takes_adapters(const Architecture& model, const LayerClass& layer) {
+  const auto has = [&](std::initializer_list<AdapterTarget> targets) {
+    return std::ranges::any_of(targets, [&](AdapterTarget t) { return model.adapters->has(t); });
+  };
+  if (layer.attends() && has({kProjection})) return true;
+  if (layer.attends() && !model.latent && has({kQuery, kKey, kValue})) return true;
+  return layer.feed_forward != FeedForward::kNone && has({kGate, kUp, kFc2});
+}
+
+AdapterTargets possible_targets(const Architecture& model) {
+  AdapterTargets targets;
+  each_target(model,
+              [&](const Parameter&, AdapterTarget target) { targets.set(place_of(target)); });
+  return targets;
+}
+
+std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targets) {
+  std::int64_t rank = std::numeric_limits<std::int64_t>::max();
+  each_target(model, [&](const Parameter& weight, AdapterTarget target) {
+    if (!targets[place_of(target)]) return;
+    rank = std::min({rank, weight.columns, weight.rows});
+    for (const std::int64_t part : weight.fused) rank = part > 0 ? std::min(rank, part) : rank;
+  });
+  return rank;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,208 @@
+#include "stepwright/plan/files/read_adapters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/frameworks/defaults.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMostAlpha = 1e9;
+
+/// A word for several targets, and those.
+struct TargetGroup {
+  std::string_view name;
+  AdapterTargets targets;
+};
+
+AdapterTargets targets_of(std::initializer_list<AdapterTarget> list) {
+  AdapterTargets targets;
+  for (const AdapterTarget target : list) targets.set(place_of(target));
+  return targets;
+}
+
+/// The words of targets, the widest first; `qkv` and `fc1` are products that a model fuses.
+std::vector<TargetGroup> target_words() {
+  using enum AdapterTarget;
+  std::vector<TargetGroup> words = {{"qkv", targets_of({kQuery, kKey, kValue})},
+                                    {"fc1", targets_of({kGate, kUp})}};
+  for (const auto& [target, name] : kAdapterTargetNames) {
+    words.push_back({name, targets_of({target})});
+  }
+  return words;
+}
+
+/// The word that stands for all targets that the model has.
+constexpr std::string_view kAllTargets = "all";
+
+AdapterTargets read_target(Node node, const AdapterTargets& possible) {
+  std::vector<std::string_view> known = {kAllTargets};
+  const std::vector<TargetGroup> words = target_words();
+  for (const TargetGroup& word : words) known.push_back(word.name);
+  const std::string text = node.text();
+  if (text == kAllTargets) return possible;
+  const auto found = std::ranges::find(words, text, &TargetGroup::name);
+  if (found == words.end()) fail_unknown_word(node, known);
+  const AdapterTargets targets = found->targets & possible;
+  if (targets.none()) node.fail(fmt::format("the model has no {} to adapt", text));
+  return targets;
+}
+
+AdapterTargets read_targets(Node node, const AdapterTargets& possible) {
+  if (!node.is_sequence()) return read_target(node, possible);
+  if (node.size() == 0) node.fail("must list targets: without one nothing would be trained");
+  AdapterTargets targets;
+  for (std::size_t i = 0; i < node.size(); ++i) targets |= read_target(node.at(i), possible);
+  return targets;
+}
+
+/// A joined adapter stands beside all parts of a product, or beside none.
+void check_joined(Node node, const Adapters& adapters, const AdapterTargets& possible) {
+  if (!adapters.joined) return;
+  for (const TargetGroup& word : target_words()) {
+    const AdapterTargets here = adapters.targets & word.targets;
+    if (here.none() || here == (word.targets & possible)) continue;
+    node.fail(fmt::format(
+        "a joined adapter is of all of {}: name it, or set adapters.joined: false", word.name));
+  }
+}
+
+DType read_base(Node node, const Job& job) {
+  const DType base = node.choice(kAdapterBaseNames);
+  const DType stored = storage_type(job.precision);
+  if (stored == DType::kBf16) return base;
+  const std::string_view name = name_of(kDTypeNames, stored);
+  if (base == DType::kBf16) {
+    node.fail(fmt::format("is left out with precision {0}, in which the base is stored", name));
+  }
+  if (stored != DType::kFp16) {
+    node.fail(fmt::format("a narrow base is of precision bf16, fp16 and narrower; it is {}", name));
+  }
+  return base;
+}
+
+Adapters read_adapters(Node node, const Job& job) {
+  node.allow_only({"rank", "alpha", "targets", "dropout", "base", "joined"});
+  const AdapterTargets possible = possible_targets(job.model);
+  if (possible.none()) node.fail("the model has no product that an adapter could stand beside");
+  Adapters adapters;
+  adapters.joined = framework_defaults(job.framework).joined_adapters;
+  if (const auto joined = node.find("joined")) adapters.joined = joined->boolean();
+  const auto targets = node.find("targets");
+  adapters.targets = targets ? read_targets(*targets, possible) : possible;
+  if (targets) check_joined(*targets, adapters, possible);
+  adapters.rank = node.get("rank").integer(1, largest_rank(job.model, adapters.targets));
+  adapters.alpha = static_cast<double>(adapters.rank);
+  if (const auto alpha = node.find("alpha")) {
+    adapters.alpha = alpha->number(0, kMostAlpha);
+    if (adapters.alpha == 0) alpha->fail("must be above 0: adapters would change nothing");
+  }
+  if (const auto dropout = node.find("dropout")) {
+    adapters.dropout = dropout->number(0, 1);
+    if (adapters.dropout == 1) dropout->fail("must be below 1: it would drop everything");
+  }
+  if (const auto base = node.find("base")) adapters.base = read_base(*base, job);
+  return adapters;
+}
+
+constexpr std::string_view kLayersWord = "layers ";
+
+/// "layers 0-11".
+void read_frozen_layers(Node node, const Architecture& model, Frozen& frozen) {
+  const std::string text = node.text();
+  const std::string_view range = std::string_view(text).substr(kLayersWord.size());
+  const std::size_t dash = range.find('-');
+  const IntegerReading first = read_integer(range.substr(0, dash));
+  const IntegerReading last =
+      dash == std::string_view::npos ? first : read_integer(range.substr(dash + 1));
+  const auto good = [&](const IntegerReading& number) {
+    return number.status == IntegerReading::Status::kGood && number.value >= 0 &&
+           number.value < model.layers;
+  };
+  if (!good(first) || !good(last) || last.value < first.value) {
+    node.fail(fmt::format("must name layers from 0 to {}, as in 'layers 0-11'; it is '{}'",
+                          model.layers - 1, printable(text)));
+  }
+  if (frozen.layers > 0) node.fail("layers are named twice: freeze one run of them");
+  frozen.first = first.value;
+  frozen.layers = last.value - first.value + 1;
+}
+
+Frozen read_frozen(Node node, const Architecture& model) {
+  if (!node.is_sequence()) node.fail("must be a list, as in [embedding, layers 0-11]");
+  static constexpr std::string_view kKnown[] = {"embedding", "layers 0-11"};
+  Frozen frozen;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    const std::string word = node.at(i).text();
+    if (word == "embedding") {
+      frozen.embedding = true;
+    } else if (word.starts_with(kLayersWord)) {
+      read_frozen_layers(node.at(i), model, frozen);
+    } else if (word == "encoder") {
+      node.at(i).fail("the model has no encoder: it is a decoder alone");
+    } else {
+      fail_unknown_word(node.at(i), kKnown);
+    }
+  }
+  return frozen;
+}
+
+Json targets_json(const Adapters& adapters) {
+  Json list = Json::array();
+  AdapterTargets left = adapters.targets;
+  for (const TargetGroup& word : target_words()) {
+    if ((left & word.targets) != word.targets || left.none()) continue;
+    list.push_back(word.name);
+    left &= ~word.targets;
+  }
+  return list;
+}
+
+}  // namespace
+
+void read_training(Node file, Job& job) {
+  if (const auto frozen = file.find("frozen")) job.model.frozen = read_frozen(*frozen, job.model);
+  const auto adapters = file.find("adapters");
+  if (!adapters) return;
+  job.model.adapters = read_adapters(*adapters, job);
+  const Frozen& frozen = job.model.frozen;
+  if (frozen.layers == job.model.layers) {
+    adapters->fail("all layers are frozen: adapters have no place");
+  }
+}
+
+void write_training(Json& file, const Job& job) {
+  if (job.model.adapters) {
+    const Adapters& adapters = *job.model.adapters;
+    Json json = {{"rank", adapters.rank},
+                 {"alpha", adapters.alpha},
+                 {"targets", targets_json(adapters)},
+                 {"dropout", adapters.dropout}};
+    if (storage_type(job.precision) == DType::kBf16 || adapters.quantised()) {
+      json["base"] = name_of(kAdapterBaseNames, adapters.base);
+    }
+    json["joined"] = adapters.joined;
+    file["adapters"] = std::move(json);
+  }
+  const Frozen& frozen = job.model.frozen;
+  if (!frozen.any()) return;
+  Json list = Json::array();
+  if (frozen.embedding) list.push_back("embedding");
+  if (frozen.layers > 0) {
+    list.push_back(fmt::format("layers {}-{}", frozen.first, frozen.first + frozen.layers - 1));
+  }
+  file["frozen"] = std::move(list);
+}
+
+}  // namespace stepwright
