@@ -34,18 +34,18 @@ esac
 
 # Python packages for .venv: tools of `check`; PyTorch, whose C++ library the executor links, and
 # transformers, which judges it; headers of CUDA. Packages that judge files written for them have a
-# folder of their own that only those tests see.
+# folder of their own that only those tests see, those of another release a second one.
 case $goal in
   check) pins=tools/requirements/check.txt ;;
   test) pins=tools/requirements/runtime.txt ;;
   cuda) pins=tools/requirements/cuda.txt ;;  # PyTorch's own list of them is for its build
   *) pins= ;;
 esac
-judges=
-[ "$goal" != test ] || judges=tools/requirements/judges.txt
+judges=()
+[ "$goal" != test ] || judges=(tools/requirements/judges.txt tools/requirements/judges_current.txt)
 
 if [ "${2:-}" = list ]; then
-  printf '%s\n' "${packages[*]}" "${optional[*]}" "$pins $judges"
+  printf '%s\n' "${packages[*]}" "${optional[*]}" "$pins ${judges[*]}"
   exit
 fi
 
@@ -120,14 +120,14 @@ if ! cmp -s $pins "$installed"; then
   cp $pins "$installed"
 fi
 
-[ -n "$judges" ] || exit 0
-installed=.venv/judges/installed.txt
-if ! cmp -s $judges "$installed"; then
-  echo "setup: installing $(tr '\n' ' ' <$judges)into .venv/judges"
-  rm -rf .venv/judges
-  if .venv/bin/pip install --quiet --no-deps --target .venv/judges -r $judges; then
-    cp $judges "$installed"
+for list in "${judges[@]}"; do
+  folder=.venv/$(basename "$list" .txt)
+  cmp -s "$list" "$folder/installed.txt" && continue
+  echo "setup: installing $(tr '\n' ' ' <"$list")into $folder"
+  rm -rf "$folder"
+  if .venv/bin/pip install --quiet --no-deps --target "$folder" -r "$list"; then
+    cp "$list" "$folder/installed.txt"
   else
-    echo "setup: went on without them: tests/framework_files/judges_test.py will skip what is missing" >&2
+    echo "setup: went on without them: tests/framework_files will skip what is missing" >&2
   fi
-fi
+done

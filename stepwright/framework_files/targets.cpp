@@ -51,9 +51,9 @@ constexpr LaunchTarget kTargets[] = {
     {.word = "torchtitan",
      .framework = "torchtitan",
      .about = "Configuration of torchtitan",
-     .checked =
-         "torchtitan 0.2.2 (its JobConfig); the Python form as of August 2026, by source only",
-     .assumes = "that the training code brings data, tokenizer and learning rate",
+     .checked = "torchtitan 0.2.2 (its JobConfig) and 0.3.0 (Trainer.Config, models, meshes)",
+     .assumes = "a few steps on its small data set until dataloader, tokenizer and optimizer say "
+                "otherwise; before 0.3 that the training code brings them",
      .write = write_torchtitan,
      .read = read_torchtitan,
      .recognises = is_torchtitan},

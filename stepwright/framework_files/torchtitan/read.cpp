@@ -259,9 +259,21 @@ void read_titan_precision(const Fields& root, Draft& draft) {
   draft.framework_gradients = !fields.has("mixed_precision_reduce");
   draft.plan.accumulate = fields.choice("mixed_precision_reduce", kTypes, DType::kFp32);
   read_converters(root, draft);
+  if (root.section("loss").word("()", "").starts_with("Chunked")) draft.fused_cross_entropy = true;
   static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdamW, "AdamW"},
                                                 {Optimizer::kAdam, "Adam"}};
   draft.optimizer = root.section("optimizer").choice("name", kWords, Optimizer::kAdamW);
+}
+
+/// Forward and backward are one CUDA graph since 0.3, unless a file says otherwise or has what
+/// graphs do not go with; torchtitan/trainer.py: Config._validate_cuda_graphs.
+void read_titan_graphs(const Fields& training, Draft& draft) {
+  const Parallel& degrees = draft.plan.parallel;
+  const bool off = training.flag("disable_cuda_graphs", false);
+  draft.cuda_graphs.step = !off && degrees.pipeline == 1 && degrees.expert == 1;
+  if (draft.cuda_graphs.step && !training.has("disable_cuda_graphs")) {
+    draft.assume("job.kernels", "a step is a CUDA graph unless training.disable_cuda_graphs");
+  }
 }
 
 void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) {
@@ -298,6 +310,7 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
   read_titan_recompute(root, file, draft);
   read_titan_precision(root, draft);
   read_titan_overlap(root, parallelism, draft);
+  if (!file.toml) read_titan_graphs(root.section("training"), draft);
   list_settings(root, file.document.name(), kTitanSettings, draft.report);
   list_python_unread(file.python, file.document, kTitanSettings, draft.report);
 }

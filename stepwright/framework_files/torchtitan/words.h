@@ -36,6 +36,17 @@ inline constexpr TitanFlavor kTitanFlavors[] = {{"llama-3-8b", "llama3", "8B"},
                                                 {"qwen3-30b-a3b", "qwen3", "30B-A3B"},
                                                 {"qwen3-235b-a22b", "qwen3", "235B-A22B"}};
 
+/// The flavor that a built-in model is; null where there is none.
+inline const TitanFlavor* titan_flavor_of(std::string_view model) {
+  for (const TitanFlavor& flavor : kTitanFlavors) {
+    if (flavor.model == model) return &flavor;
+  }
+  return nullptr;
+}
+
+/// Whether a model is a Llama of torchtitan (torchtitan/models/llama3) of any sizes.
+bool titan_builds(const Architecture& model);
+
 /// The release from which on a configuration is a Python function.
 inline constexpr std::string_view kPythonForm = "0.3";
 

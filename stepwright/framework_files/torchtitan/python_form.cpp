@@ -1,0 +1,165 @@
+#include "stepwright/framework_files/torchtitan/python_form.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "stepwright/core/document.h"
+#include "stepwright/framework_files/torchtitan/words.h"
+#include "stepwright/huggingface/differences.h"
+
+namespace stepwright {
+namespace {
+
+std::string keywords_of(const TitanSection& section) {
+  std::string text;
+  const std::vector<Tree>& items = section.values.items;
+  for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+    text += fmt::format("            {}={},\n", items[i].text, titan_value(items[i + 1], true));
+  }
+  return text;
+}
+
+/// A module's imports, each once, in order.
+class Imports {
+ public:
+  void add(std::string from, std::string name) { names_.emplace(std::move(from), std::move(name)); }
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (auto at = names_.begin(); at != names_.end();) {
+      const std::string& from = at->first;
+      std::vector<std::string> names;
+      for (; at != names_.end() && at->first == from; ++at) names.push_back(at->second);
+      text += fmt::format("from torchtitan.{} import {}\n", from, fmt::join(names, ", "));
+    }
+    return text;
+  }
+
+ private:
+  std::set<std::pair<std::string, std::string>> names_;
+};
+
+/// A Llama of other sizes than its flavors have.
+std::string llama_of_sizes(const Architecture& model, std::int64_t length, Imports& imports) {
+  imports.add("models", "llama3");
+  imports.add("models.common", "ComplexRoPE");
+  imports.add("protocols.model_spec", "ModelSpec");
+  const std::string tied = model.tied ? ",\n        enable_weight_tying=True" : "";
+  return fmt::format(
+      "def stepwright_model() -> ModelSpec:\n"
+      "    spec = llama3.model_registry(\"debugmodel\")\n"
+      "    width, vocabulary, heads = {}, {}, {}\n"
+      "    tokens = replace(spec.model.tok_embeddings, num_embeddings=vocabulary, "
+      "embedding_dim=width)\n"
+      "    head = replace(spec.model.lm_head, in_features=width, out_features=vocabulary)\n"
+      "    layers = llama3._build_llama3_layers(\n"
+      "        n_layers={},\n        dim=width,\n        n_heads=heads,\n        n_kv_heads={},\n"
+      "        hidden_dim={},\n"
+      "        rope=ComplexRoPE.Config(dim=width // heads, max_seq_len={}, theta={:.1f}),\n"
+      "        attn_backend=\"flex\",\n    )\n"
+      "    model = replace(\n"
+      "        spec.model,\n        dim=width,\n        vocab_size=vocabulary,\n"
+      "        tok_embeddings=tokens,\n"
+      "        norm=replace(spec.model.norm, normalized_shape=width),\n        lm_head=head,\n"
+      "        layers=layers{},\n    )\n"
+      "    return replace(spec, flavor=\"stepwright\", model=model)\n\n\n",
+      model.hidden, model.vocabulary, model.heads, model.layers, model.kv_heads, model.ffn,
+      std::max(model.positions, length), model.rotary_base, tied);
+}
+
+/// The call that makes the model, with what its dispatcher of experts is called.
+std::string call_of_model(const PlannedJob& planned, Imports& imports, std::string& functions) {
+  const TitanFlavor* flavor = titan_flavor_of(planned.job.model_name);
+  if (flavor == nullptr && titan_builds(planned.job.model)) {
+    functions = llama_of_sizes(planned.job.model, planned.job.length, imports);
+    return "stepwright_model()";
+  }
+  imports.add(fmt::format("models.{}", flavor != nullptr ? flavor->name : "llama3"),
+              "model_registry");
+  const bool experts = planned.job.model.experts.has_value();
+  const bool once = planned.job.dispatcher == Dispatcher::kOncePerNode;
+  return fmt::format("model_registry(\"{}\"{})",
+                     flavor != nullptr ? flavor->flavor : std::string_view(planned.job.model_name),
+                     !experts ? ""
+                     : once   ? ", moe_comm_backend=\"deepep\""
+                              : ", moe_comm_backend=\"standard\"");
+}
+
+}  // namespace
+
+bool titan_builds(const Architecture& model) {
+  Architecture llama;
+  llama.layers = model.layers;
+  llama.hidden = model.hidden;
+  llama.heads = model.heads;
+  llama.kv_heads = model.kv_heads;
+  llama.head_dim = model.hidden / model.heads;
+  llama.ffn = model.ffn;
+  llama.vocabulary = model.vocabulary;
+  llama.positions = model.positions;
+  llama.rotary_base = model.rotary_base;
+  llama.tied = model.tied;
+  llama.norm_epsilon = 1e-5;
+  return llama.head_dim * llama.heads == llama.hidden && differences(llama, model).empty();
+}
+
+std::string titan_value(const Tree& value, bool python) {
+  if (value.kind == Tree::Kind::kSequence) {
+    std::vector<std::string> items;
+    for (const Tree& item : value.items) items.push_back(titan_value(item, python));
+    const bool nested = !value.items.empty() && value.items[0].kind == Tree::Kind::kSequence;
+    return nested ? fmt::format("[\n  {},\n]", fmt::join(items, ",\n  "))
+                  : fmt::format("[{}]", fmt::join(items, ", "));
+  }
+  const bool truth = value.text == "true" || value.text == "false";
+  if (truth) return !python ? value.text : value.text == "true" ? "True" : "False";
+  const Document part = Document::from(Tree::mapping().set("value", value), "value");
+  return part.root().get("value").is_number() ? value.text : fmt::format("\"{}\"", value.text);
+}
+
+std::string titan_module(const PlannedJob& planned, const TitanSection& training,
+                         const TitanSection& parallelism) {
+  const Plan& plan = planned.plan;
+  Imports imports;
+  std::string functions;
+  const std::string model = call_of_model(planned, imports, functions);
+  imports.add("components.loss", "CrossEntropyLoss");
+  imports.add("components.optimizer", "default_adamw");
+  imports.add("config", "ParallelismConfig");
+  imports.add("config", "TrainingConfig");
+  imports.add("hf_datasets.text_datasets", "HuggingFaceTextDataLoader");
+  imports.add("models.common.config_utils", "decoder_vocab_size");
+  imports.add("trainer", "Trainer");
+  std::string loss = "CrossEntropyLoss.Config(global_vocab_size=decoder_vocab_size(model_spec))";
+  if (planned.job.kernels.fused_cross_entropy) {
+    imports.add("components.loss", "ChunkedLossWrapper");
+    loss = fmt::format("ChunkedLossWrapper.Config(loss_fn={})", loss);
+  }
+  std::string more;
+  if (plan.recompute.kind == RecomputeKind::kFull) {
+    imports.add("distributed.activation_checkpoint", "FullAC");
+    more += "        activation_checkpoint=FullAC.Config(),\n";
+  } else {
+    more += "        activation_checkpoint=None,\n";
+  }
+  if (plan.overlap.tensor && plan.parallel.tensor > 1) {
+    imports.add("config", "CompileConfig");
+    more += "        compile=CompileConfig(enable=True, enable_async_tensor_parallel=True),\n";
+  }
+  return fmt::format(
+      "\n{}{}\n\n{}def stepwright_plan() -> Trainer.Config:\n"
+      "    model_spec = {}\n"
+      "    return Trainer.Config(\n"
+      "        model_spec=model_spec,\n        loss={},\n        "
+      "optimizer=default_adamw(lr=3e-4),\n"
+      "        dataloader=HuggingFaceTextDataLoader.Config(dataset=\"c4_test\"),\n"
+      "        training=TrainingConfig(\n            steps=10,\n{}        ),\n"
+      "        parallelism=ParallelismConfig(\n{}        ),\n{}    )\n",
+      functions.empty() ? "" : "from dataclasses import replace\n\n", imports.text(), functions,
+      model, loss, keywords_of(training), keywords_of(parallelism), more);
+}
+
+}  // namespace stepwright
