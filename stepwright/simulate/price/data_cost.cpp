@@ -27,11 +27,15 @@ class Messages {
       return cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data,
                            m.scheme);
     };
-    const OperatorTime whole = time(m.elements);
-    sum.link = std::max(sum.link, whole.link);
-    sum.floor_s += whole.seconds;
-    sum.floors_s[static_cast<std::size_t>(whole.link)] += whole.seconds;
-    sum.seconds += m.count > 1 ? m.count * time(m.elements / m.count).seconds : whole.seconds;
+    const double largest = std::min(m.elements, m.largest);
+    const OperatorTime one = time(largest);
+    const double seconds =
+        m.count > 1 ? m.count * time(m.elements / m.count).seconds : time(m.elements).seconds;
+    const double floor_s = std::min(seconds, one.seconds * (m.elements / largest));
+    sum.link = std::max(sum.link, one.link);
+    sum.seconds += seconds;
+    sum.floor_s += floor_s;
+    sum.floors_s[static_cast<std::size_t>(one.link)] += floor_s;
   }
 
  private:
@@ -127,7 +131,7 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     out.optimizer_bytes += elements * state_bytes(job) / os;
     // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
     if (p > 1 && !stage.head) {
-      out.transient_bytes += static_cast<double>(spread.held(stage.least_block.size)) * parameter;
+      out.transient_bytes += static_cast<double>(spread.held(stage.blocks.least)) * parameter;
     }
   }
   return out;

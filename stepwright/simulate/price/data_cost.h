@@ -18,7 +18,8 @@ namespace stepwright {
 //
 // States are held / d_p, d_g, d_o elements, of e_p, e_g, e_o bytes each (docs/algorithms.md).
 
-/// Seconds of messages, alone, and a floor of it: the same bytes in one message.
+/// Seconds of messages, alone, and a floor of it: the same bytes in messages as large as the
+/// largest of them can be, since a byte of a larger message never takes longer.
 struct MessageCost {
   double seconds = 0;
   double floor_s = 0;

@@ -27,7 +27,7 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
           .gradient_bucket = plan.gradient_bucket,
           .parameter_bucket = plan.parameter_bucket,
           .size = stage.size,
-          .least_block = stage.least_block,
+          .blocks = stage.blocks,
           .units = stage.units,
           .routed_units = stage.routed_units,
           .tied_table = stage.tied_table};

@@ -32,7 +32,7 @@ class DataCostCache {
     std::uint64_t choices = 0;
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
     UnitSize size;
-    LeastSize least_block;
+    BlockSizes blocks;
     std::int64_t units = 0, routed_units = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };

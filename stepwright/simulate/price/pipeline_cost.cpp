@@ -132,7 +132,7 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
       stage.units += count;
     }
     const std::int64_t held = content.plain[i] + content.recomputed[i];
-    if (held > 0) stage.least_block.keep(layer.size);
+    if (held > 0) stage.blocks.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += held;
     if (cuts()) chunk.cut_size.dense += held * layer.size.dense;
     if (cuts()) chunk.cut_size.expert += held * layer.size.expert;
@@ -154,7 +154,7 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
     chunk.add(cost.forward, cost.backward, 1, 0);
     if (form_ == BackwardForm::kBoth) chunk.add_whole(cost.forward, cost.backward, 1, 0);
     stage.size += size;
-    stage.least_block.keep(size);
+    stage.blocks.keep(size);
     ++stage.units;
   };
   if (first) add(blocks.embedding, blocks.embedding_size);

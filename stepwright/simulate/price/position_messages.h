@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/step/data_messages.h"
@@ -15,6 +17,7 @@ struct PositionMessage {
   DType type{};
   double elements = 0;  ///< Of all together.
   double count = 1;
+  double largest = std::numeric_limits<double>::infinity();  ///< No message has more elements.
   Scheme scheme = Scheme::kData;
 };
 
@@ -34,6 +37,36 @@ inline std::int64_t bucket_count(const Plan& plan, const StageCost& stage) {
   const std::int64_t each = (stage.size.dense + stage.size.expert) / blocks;
   const std::int64_t filling = divide_up(plan.gradient_bucket, std::max<std::int64_t>(each, 1));
   return divide_up(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
+}
+
+/// The most elements of one piece where between `least` and `most` elements are cut into buckets
+/// (`pieces_of`): n whole buckets or more are cut into pieces of less than (n + 1) / n of one.
+inline double largest_piece(double least, double most, std::int64_t bucket) {
+  const auto whole = static_cast<double>(bucket);
+  if (bucket <= 0 || most < 2 * whole) return most;
+  const double buckets = std::max(1.0, std::floor(least / whole));
+  return whole * (buckets + 1) / buckets;
+}
+
+/// The most elements of one message of a moment, whatever the position's chunks and the order of
+/// its blocks; `parts`: into how many ranks' shares a payload is cut.
+inline double largest_message(const Plan& plan, const StageCost& stage, const StateSpread& spread,
+                              DataMoment moment, double parts) {
+  const auto payload = [&](const UnitSize& size) {
+    return static_cast<double>(spread.payload(size, moment));
+  };
+  double least = payload(stage.size);
+  double most = least;
+  const bool in_buckets = reduces(moment) && reduces_in_buckets(plan);
+  const bool in_blocks = moment == DataMoment::kEachUse ||
+                         (moment == DataMoment::kAfterStep && refreshes_in_blocks(plan));
+  if (in_buckets || in_blocks) {
+    least = payload(stage.blocks.least);
+    // A bucket that is not full takes one block more.
+    const auto open = static_cast<double>(in_buckets ? plan.gradient_bucket : 0);
+    most = std::min(most, payload(stage.blocks.most) + open);
+  }
+  return largest_piece(least / parts, most / parts, bucket_elements(plan, moment));
 }
 
 /// Visits the messages (`PositionMessage`) of one kind of parameters of a position, from sizes
@@ -68,7 +101,9 @@ void each_message(const Job& job, const Plan& plan, const StageCost& stage,
                             .type = message_type(moment, storage_type(job.precision),
                                                  plan.accumulate, job.kernels.wide_gradients),
                             .elements = static_cast<double>(payload) / static_cast<double>(parts),
-                            .count = static_cast<double>(pieces)});
+                            .count = static_cast<double>(pieces),
+                            .largest = largest_message(plan, stage, spread, moment,
+                                                       static_cast<double>(parts))});
     }
   }
 }

@@ -98,17 +98,22 @@ struct BlockCosts {
   UnitSize split_head_size;  ///< Tied, with a copy of its own.
 };
 
-/// The smallest of several blocks by dense and by routed elements, each by itself; of none 0.
-struct LeastSize {
-  UnitSize size;
+/// The smallest and the largest of several blocks by each kind of their elements, each by itself;
+/// of none 0.
+struct BlockSizes {
+  UnitSize least;
+  UnitSize most;
   bool any = false;
 
   void keep(const UnitSize& block) {
-    size.dense = any ? std::min(size.dense, block.dense) : block.dense;
-    size.expert = any ? std::min(size.expert, block.expert) : block.expert;
+    if (!any) least = block;
     any = true;
+    for (const auto part : {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed}) {
+      least.*part = std::min(least.*part, block.*part);
+      most.*part = std::max(most.*part, block.*part);
+    }
   }
-  bool operator==(const LeastSize&) const = default;
+  bool operator==(const BlockSizes&) const = default;
 };
 
 /// Pipeline positions that do the same, before the model states are spread.
@@ -131,7 +136,7 @@ struct StageCost {
   UnitSize deferred_size;
   UnitSize cut_size;
   std::int64_t units = 0;         ///< Blocks with parameters.
-  LeastSize least_block;          ///< Of its blocks.
+  BlockSizes blocks;              ///< Of its blocks.
   std::int64_t routed_units = 0;  ///< Those with routed ones.
   std::int64_t tied_table = 0;    ///< As in `StepEnd`.
   bool head = false;              ///< Computes the loss.
