@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kFirstPlans = 2;
 constexpr std::size_t kMostPlans = 8;
 /// Plans left open that are bounded by their turns, some tenths of a millisecond each.
-constexpr std::size_t kMostBounded = 800;
+constexpr std::size_t kMostBounded = 1200;
 
 /// Gives candidates to a trial in rounds that do not depend on its threads.
 class Rounds {

@@ -94,8 +94,11 @@ ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const Overlap&
   Plan plan = grid_plan(job_, grid.parallel, grid.order);
   plan.overlap = overlap;
   const Parallel& size = grid.parallel;
-  const std::array position{stage.size.dense, stage.size.expert, stage.size.borrowed, stage.units,
-                            stage.routed_units};
+  const UnitSize& least = stage.blocks.least;
+  const UnitSize& most = stage.blocks.most;
+  const std::array position{stage.size.dense, stage.size.expert, stage.size.borrowed, least.dense,
+                            least.expert,     least.borrowed,    most.dense,          most.expert,
+                            most.borrowed,    stage.units,       stage.routed_units};
   const Side dense{.order = grid.order,
                    .sizes = {size.tensor, size.context, size.data, size.pipeline},
                    .position = position,

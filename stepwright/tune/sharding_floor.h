@@ -80,8 +80,9 @@ class ShardingFloor {
   struct Side {
     RankOrder order;
     std::array<std::int64_t, 4> sizes;
-    /// Dense, routed and borrowed elements of the position, its blocks, those with routed ones.
-    std::array<std::int64_t, 5> position;
+    /// Dense, routed and borrowed elements of the position, of its smallest and of its largest
+    /// block; its blocks, those with routed ones.
+    std::array<std::int64_t, 11> position;
     bool gradients_overlap;
     bool parameters_overlap;
     const ShardingKinds* kinds;

@@ -95,6 +95,10 @@ bool UnitSearch::beaten(double floor_s) const {
   return floor_s * (1 - kPriceRounding) > found_->kept.threshold();
 }
 
+bool UnitSearch::closed(const StageFloor& floor) const {
+  return beaten(floor.price_s) && floor.simulated_s >= found_->kept.open_below();
+}
+
 bool UnitSearch::settled(const StageFloor& floor) const {
   return beaten(floor.price_s) &&
          floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
@@ -170,9 +174,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
     Stages stages = common;
     stages.choice = &choice;
     stages.floor = floor;
-    if (beaten(stages.floor.price_s)) {
-      return visit(stages);
-    }
+    if (closed(stages.floor)) return visit(stages);
     const BackwardForm form = backward_form(choice.schedule);
     const bool strands = choice.schedule.strands > 1;
     // Pairs with parts of backwards have blocks of their own.
@@ -187,7 +189,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
       // What recomputes nothing bounds what does, and often saves pricing it.
       if (const auto least = known(Recompute()); least != of_form.end()) {
         stages.floor = floors_of(least->work, choice);
-        if (beaten(stages.floor.price_s)) return visit(stages);
+        if (closed(stages.floor)) return visit(stages);
       }
       const BlockCosts& costs = blocks(stages, unit.micro_batch);
       const auto work = strands ? shared_work : block_work;
@@ -220,7 +222,7 @@ void UnitSearch::each_stages(const SearchUnit& unit, Visit&& visit) {
 }
 
 void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
-  if (beaten(stages.floor.price_s)) {
+  if (closed(stages.floor)) {
     pass(stages.floor.simulated_s);
   } else if (!too_large(stages, unit)) {
     stages_.push_back(stages);
@@ -338,7 +340,7 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
     const double most = goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
     if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
     // Sharding only adds to the closed form of the pipeline.
-    if (beaten(pipeline.seconds) && pipeline.floor_s >= found_->kept.open_below()) {
+    if (closed({.price_s = pipeline.seconds, .simulated_s = pipeline.floor_s})) {
       return pass(pipeline.floor_s);
     }
   }
@@ -357,7 +359,7 @@ Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {
   Plan plan = grid_plan(job_, unit.grids.front()->parallel, RankOrder{});
   plan.micro_batch = unit.micro_batch;
   for (const Stages& stages : stages_) {
-    if (beaten(stages.floor.price_s)) {
+    if (closed(stages.floor)) {
       pass(stages.floor.simulated_s);
       continue;
     }

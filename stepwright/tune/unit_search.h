@@ -107,6 +107,8 @@ class UnitSearch {
   /// Whether plans that are too slow or too large may be left out.
   [[nodiscard]] bool filters() const;
   [[nodiscard]] bool beaten(double floor_s) const;
+  /// Whether all above a floor is beaten, and so slow that nobody looks at it again.
+  [[nodiscard]] bool closed(const StageFloor& floor) const;
   /// Whether all above a floor is beaten, and a bound as low as theirs is known: to pass it over
   /// changes nothing.
   [[nodiscard]] bool settled(const StageFloor& floor) const;

@@ -95,15 +95,15 @@ void each_message(const Job& job, const Plan& plan, const StageCost& stage,
          data_messages(plan.sharding, moment, job.kernels.scattered_gradients)) {
       const std::int64_t parts = spread.parts(message.reach);
       const std::int64_t pieces = times * pieces_of(payload / parts / times, bucket);
-      visit(PositionMessage{.moment = moment,
-                            .kind = message.kind,
-                            .group = spread.group(message.reach),
-                            .type = message_type(moment, storage_type(job.precision),
-                                                 plan.accumulate, job.kernels.wide_gradients),
-                            .elements = static_cast<double>(payload) / static_cast<double>(parts),
-                            .count = static_cast<double>(pieces),
-                            .largest = largest_message(plan, stage, spread, moment,
-                                                       static_cast<double>(parts))});
+      visit(PositionMessage{
+          .moment = moment,
+          .kind = message.kind,
+          .group = spread.group(message.reach),
+          .type = message_type(moment, storage_type(job.precision), plan.accumulate,
+                               job.kernels.wide_gradients),
+          .elements = static_cast<double>(payload) / static_cast<double>(parts),
+          .count = static_cast<double>(pieces),
+          .largest = largest_message(plan, stage, spread, moment, static_cast<double>(parts))});
     }
   }
 }

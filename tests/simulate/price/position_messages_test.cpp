@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 #include <utility>
@@ -18,6 +19,7 @@ namespace {
 struct Sum {
   double messages = 0;
   double elements = 0;
+  double largest = 0;  ///< Elements of one message, at most.
 };
 using Key = std::pair<OperatorKind, GroupKind>;
 using Sums = std::map<Key, Sum>;
@@ -33,6 +35,7 @@ Sums written(const StepProgram& program, const Stage& stage, Pick pick) {
         Sum& sum = sums[{op.kind, op.group}];
         sum.messages += op.repeats;
         sum.elements += static_cast<double>(op.payload_elements * op.repeats);
+        sum.largest = std::max(sum.largest, static_cast<double>(op.payload_elements));
       }
     }
   }
@@ -55,6 +58,7 @@ Sums counted(const Job& job, const Plan& plan, const StageCost& stage) {
       Sum& sum = sums[{message.kind, message.group}];
       sum.messages += times_of(message.moment, m) * message.count;
       sum.elements += times_of(message.moment, m) * message.elements;
+      sum.largest = std::max(sum.largest, message.largest);
     });
   }
   return sums;
@@ -119,8 +123,18 @@ void expect_same(const Job& job, const Plan& plan, const Stage& stage, const Sum
     const double padding = sum.messages * static_cast<double>(grid.size(key.second));
     EXPECT_GE(sum.elements, found->second.elements * (1 - 1e-12));
     EXPECT_LE(sum.elements, found->second.elements + padding);
+    EXPECT_LE(sum.largest, found->second.largest + static_cast<double>(grid.size(key.second)));
     expect_count(job, plan, stage, key, sum, found->second);
   }
+}
+
+// Half a bucket stays whole; 2.5 are two pieces of 1.25; of 3 and more none is above 4/3.
+TEST(LargestPiece, IsThatOfTheFewestWholeBuckets) {
+  EXPECT_EQ(largest_piece(40, 50, 100), 50);
+  EXPECT_EQ(largest_piece(50, 190, 100), 190);
+  EXPECT_EQ(largest_piece(50, 250, 100), 200);
+  EXPECT_DOUBLE_EQ(largest_piece(300, 1000, 100), 400.0 / 3);
+  EXPECT_EQ(largest_piece(300, 1000, 0), 1000);
 }
 
 Job job_of(const std::string& model, std::int64_t layers) {
