@@ -47,8 +47,8 @@ constexpr FileUnit kRateUnits[] = {{"B/s", 1},
                                    {"Tbit/s", 125e9}};
 constexpr FileUnit kFlopsUnits[] = {
     {"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
-constexpr FileUnit kTimeUnits[] = {
-    {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
+constexpr FileUnit kTimeUnits[] = {{"s", 1},     {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6},
+                                   {"ns", 1e-9}, {"min", 60},  {"h", 3600},  {"d", 86400}};
 
 struct Meaning {
   std::string_view plain;

@@ -12,7 +12,7 @@ enum class Quantity : std::uint8_t {
   kBytes,  ///< B, kB, MB, GB, TB, KiB, MiB, GiB, TiB
   kRate,   ///< B/s and so on; bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s
   kFlops,  ///< FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s
-  kTime    ///< s, ms, us (also µs), ns
+  kTime    ///< s, ms, us (also µs), ns; min, h, d
 };
 
 /// The unit of a number that stands without one: "bytes/s".

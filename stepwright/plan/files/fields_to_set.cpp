@@ -29,6 +29,7 @@ struct Idle {
 constexpr Idle kIdle[] = {
     {"job.stepwright", "the job is read in the words of its plan"},
     {"job.search", "it says what tune may choose, and a plan has chosen: set its own fields"},
+    {"job.run", "no step depends on it: `stepwright run` has an option for each of its keys"},
     {"job.cluster.source", "it says where numbers come from and changes none"},
     {"job.cluster.fit", "it says where constants come from and changes none"},
     {"job.cluster.device.source", "it says where numbers come from and changes none"},

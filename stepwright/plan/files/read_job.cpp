@@ -9,6 +9,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
@@ -204,6 +205,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
     job.attention_stated = given->find("attention").has_value();
   }
   if (const auto given = node.find("objective")) job.objective = read_objective(*given);
+  if (const auto given = node.find("run")) job.run = read_run(*given);
   read_experts(node, job);
   job.space = read_space(node, version, job.notes);
   check_size(node.get("batch"), job);

@@ -7,6 +7,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_adapters.h"
+#include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/files/write_choices.h"
 #include "stepwright/plan/plan_table.h"
 
@@ -150,6 +151,7 @@ Json job_json(const Job& job, bool expanded) {
   }
   if (routed || job.imbalance != usual.imbalance) file["imbalance"] = job.imbalance;
   file["objective"] = objective_json(job.objective, expanded);
+  if (Json run = run_json(job.run); !run.is_null()) file["run"] = std::move(run);
   Json search = space_json(job.space);
   if (!search.empty()) file["search"] = std::move(search);
   return file;

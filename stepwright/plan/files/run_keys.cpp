@@ -1,0 +1,98 @@
+#include "stepwright/plan/files/run_keys.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "stepwright/core/quantity.h"
+
+namespace stepwright {
+
+double read_run_number(Node node, const RunKey& key) {
+  switch (key.unit) {
+    case RunUnit::kTime: return read_quantity(node, Quantity::kTime, key.low, key.high);
+    case RunUnit::kRate: return read_quantity(node, Quantity::kRate, key.low, key.high);
+    case RunUnit::kCount:
+      return static_cast<double>(
+          node.integer(static_cast<std::int64_t>(key.low), static_cast<std::int64_t>(key.high)));
+    case RunUnit::kShare: {
+      const double share = node.number(key.low, key.high);
+      if (share == 1) node.fail("must be below 1: it would leave no time for steps");
+      return share;
+    }
+    case RunUnit::kNumber: break;
+  }
+  return node.number(key.low, key.high);
+}
+
+std::string run_contradiction(const RunSettings& s) {
+  if (s.device_mttf_s && s.failures_per_device_hour) {
+    return "device_mttf and failures_per_device_hour say the same: give one of them";
+  }
+  if (s.evaluation && (s.evaluation_tokens || s.evaluation_every)) {
+    return "evaluation is a share of the time, evaluation_tokens and evaluation_every say it "
+           "otherwise: give one of them";
+  }
+  if (s.evaluation_tokens.has_value() != s.evaluation_every.has_value()) {
+    return "evaluation_tokens and evaluation_every belong together: give both";
+  }
+  if (s.host_copy_bytes_per_s && s.checkpoints != CheckpointWriting::kAsynchronous) {
+    return "host_copy belongs to checkpoints: asynchronous";
+  }
+  return "";
+}
+
+RunSettings read_run(Node node) {
+  std::vector<std::string_view> keys = {kCheckpointsKey};
+  for (const RunKey& key : kRunKeys) keys.push_back(key.key);
+  node.allow_only(keys);
+  RunSettings settings;
+  for (const RunKey& key : kRunKeys) {
+    if (const auto given = node.find(key.key)) settings.*key.value = read_run_number(*given, key);
+  }
+  if (const auto given = node.find(kCheckpointsKey)) {
+    settings.checkpoints = given->choice(kCheckpointWritingNames);
+  }
+  const std::string wrong = run_contradiction(settings);
+  if (!wrong.empty()) node.fail(wrong);
+  return settings;
+}
+
+RunSettings overridden(RunSettings settings, const RunSettings& over) {
+  if (over.device_mttf_s || over.failures_per_device_hour) {
+    settings.device_mttf_s = settings.failures_per_device_hour = std::nullopt;
+  }
+  if (over.evaluation || over.evaluation_tokens) {
+    settings.evaluation = settings.evaluation_tokens = settings.evaluation_every = std::nullopt;
+  }
+  for (const RunKey& key : kRunKeys) {
+    if (over.*key.value) settings.*key.value = over.*key.value;
+  }
+  if (over.checkpoints) {
+    settings.checkpoints = over.checkpoints;
+    if (over.checkpoints == CheckpointWriting::kExposed && !over.host_copy_bytes_per_s) {
+      settings.host_copy_bytes_per_s = std::nullopt;
+    }
+  }
+  return settings;
+}
+
+nlohmann::ordered_json run_json(const RunSettings& settings) {
+  nlohmann::ordered_json json;
+  for (const RunKey& key : kRunKeys) {
+    const std::optional<double>& value = settings.*key.value;
+    if (!value) continue;
+    if (key.unit == RunUnit::kCount) {
+      json[std::string(key.key)] = static_cast<std::int64_t>(*value);
+    } else {
+      json[std::string(key.key)] = *value;
+    }
+  }
+  if (settings.checkpoints) {
+    json[std::string(kCheckpointsKey)] = name_of(kCheckpointWritingNames, *settings.checkpoints);
+  }
+  return json;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/document.h"
+#include "stepwright/plan/run_settings.h"
+
+namespace stepwright {
+
+/// How the number of a key is written.
+enum class RunUnit : std::uint8_t {
+  kNumber,
+  kCount,  ///< An integer.
+  kShare,  ///< From 0 to below 1.
+  kTime,   ///< `Quantity::kTime`.
+  kRate    ///< `Quantity::kRate`.
+};
+
+/// A key of `run` in job files, and an option of `stepwright run` (`restart`, `--restart`).
+struct RunKey {
+  std::string_view key;
+  std::optional<double> RunSettings::* value;
+  RunUnit unit = RunUnit::kNumber;
+  double low = 0;
+  double high = 1e18;
+  std::string_view type;  ///< Of the option: "TIME".
+  std::string_view help;  ///< Of the option.
+};
+
+inline constexpr RunKey kRunKeys[] = {
+    {"tokens", &RunSettings::tokens, RunUnit::kNumber, 1, 1e18, "N",
+     "Tokens to train on, as 15e12"},
+    {"price_per_gpu_hour", &RunSettings::price_per_gpu_hour, RunUnit::kNumber, 0, 1e9, "X",
+     "Also say what the run costs, in the same currency; idle and spare GPUs\nare paid"},
+    {"device_mttf", &RunSettings::device_mttf_s, RunUnit::kTime, 1, 1e18, "TIME",
+     "Mean time to failure of a device, as 50000h"},
+    {"failures_per_device_hour", &RunSettings::failures_per_device_hour, RunUnit::kNumber, 0, 1e9,
+     "X", "What is one over that, as 2e-5; 0: none fails"},
+    {"restart", &RunSettings::restart_s, RunUnit::kTime, 0, 1e9, "TIME",
+     "From a failure to the first step after it, as 10min"},
+    {"repair", &RunSettings::repair_s, RunUnit::kTime, 0, 1e9, "TIME",
+     "Until the node of a failure can be used again, as 1d; without it another\nnode is there at "
+     "once"},
+    {"spare_nodes", &RunSettings::spare_nodes, RunUnit::kCount, 0, 1e6, "N",
+     "Nodes that wait beside those in use, paid from the start"},
+    {"storage", &RunSettings::storage_bytes_per_s, RunUnit::kRate, 1, 1e18, "RATE",
+     "Rate at which all ranks together write a checkpoint, as 100GB/s"},
+    {"host_copy", &RunSettings::host_copy_bytes_per_s, RunUnit::kRate, 1, 1e18, "RATE",
+     "Of asynchronous checkpoints: rate at which a device copies its part to\nits host"},
+    {"checkpoint_interval", &RunSettings::checkpoint_interval_s, RunUnit::kTime, 1e-9, 1e9, "TIME",
+     "Time from one checkpoint to the next; the best without it"},
+    {"evaluation", &RunSettings::evaluation, RunUnit::kShare, 0, 1, "SHARE",
+     "Share of the time of steps and evaluation that evaluation takes, as 0.02"},
+    {"evaluation_tokens", &RunSettings::evaluation_tokens, RunUnit::kNumber, 1, 1e18, "N",
+     "Instead: tokens of one evaluation, whose forward passes are played"},
+    {"evaluation_every", &RunSettings::evaluation_every, RunUnit::kCount, 1, 1e15, "STEPS",
+     "Steps from one such evaluation to the next"},
+    {"straggler_spread", &RunSettings::straggler_spread, RunUnit::kShare, 0, 1, "SHARE",
+     "Standard deviation of the time of a step over devices: steps wait for the\nslowest"},
+};
+inline constexpr std::string_view kCheckpointsKey = "checkpoints";
+
+/// The number of a key. Fails with `kInput`, naming place, value and what is allowed.
+double read_run_number(Node node, const RunKey& key);
+
+/// The mapping `run`. Fails with `kInput`, as `run_contradiction` does.
+RunSettings read_run(Node node);
+
+/// What is stated twice, or without what it needs; empty where nothing is.
+std::string run_contradiction(const RunSettings& settings);
+
+/// What `over` states in the place of what `settings` do: a way of stating a thing replaces the
+/// other ways.
+RunSettings overridden(RunSettings settings, const RunSettings& over);
+
+/// The mapping as it stands in files; null where nothing is stated.
+nlohmann::ordered_json run_json(const RunSettings& settings);
+
+}  // namespace stepwright
