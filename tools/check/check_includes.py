@@ -27,6 +27,7 @@ BELOW = {
     "simulate": "cost memory",
     "interleave": "simulate",
     "tune": "simulate",
+    "whole_run": "tune",
     "study": "tune",
     "validate": "tune fit framework_files",
     "learn": "validate",
@@ -39,7 +40,7 @@ BELOW = {
     "lab": "cluster",
     "serve": "core",
     "cli": "checkpoint fit study interleave check learn report collective_files logs "
-    "traffic runtime sample lab serve",
+    "traffic runtime sample lab serve whole_run",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

@@ -1,0 +1,38 @@
+#include "stepwright/whole_run/checkpoint_size.h"
+
+#include <algorithm>
+
+#include "stepwright/step/data_messages.h"
+
+namespace stepwright {
+namespace {
+
+/// Bytes of a state that are no copy of another rank's, per rank that holds some of it.
+double own_bytes(const Plan& plan, const Stage& stage, Spread spread, std::int64_t held_bytes) {
+  const std::int64_t dense = shard_elements(plan, spread, {.dense = stage.dense_parameters});
+  const std::int64_t routed = shard_elements(plan, spread, {.expert = stage.expert_parameters});
+  if (dense + routed == 0) return 0;
+  const auto share_of = [spread](const StateSpread& states) {
+    return static_cast<double>(states.divisor(spread)) / static_cast<double>(states.world);
+  };
+  const double own = static_cast<double>(dense) * share_of(dense_spread(plan)) +
+                     static_cast<double>(routed) * share_of(routed_spread(plan));
+  return static_cast<double>(held_bytes) * own / static_cast<double>(dense + routed);
+}
+
+}  // namespace
+
+CheckpointSize checkpoint_size(const Plan& plan, const StepProgram& program) {
+  CheckpointSize size;
+  const auto ranks =
+      static_cast<double>(program.ranks) / static_cast<double>(program.stages.size());
+  for (const Stage& stage : program.stages) {
+    const double part = own_bytes(plan, stage, plan.sharding.parameters, stage.states.parameters) +
+                        own_bytes(plan, stage, plan.sharding.optimizer, stage.states.optimizer);
+    size.bytes += part * ranks;
+    size.largest_part_bytes = std::max(size.largest_part_bytes, part);
+  }
+  return size;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "stepwright/plan/plan.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// What a checkpoint of a program's states holds: parameters and optimizer states, each element
+/// once, whoever holds it.
+struct CheckpointSize {
+  double bytes = 0;
+  double largest_part_bytes = 0;  ///< Of a rank, where holders of the same states share them out.
+};
+
+/// `plan`: the program's.
+CheckpointSize checkpoint_size(const Plan& plan, const StepProgram& program);
+
+}  // namespace stepwright

@@ -1,0 +1,106 @@
+#include "stepwright/whole_run/conditions.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stepwright/core/format.h"
+#include "stepwright/whole_run/duration.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kLlamaDevices = 16384;
+constexpr double kLlamaHours = 54 * 24;
+constexpr double kLlamaInterruptions = 419;
+constexpr double kLlamaStorage = 2e12;
+constexpr double kDeviceHours = kLlamaDevices * kLlamaHours / kLlamaInterruptions;
+/// Device-hours of 1,000 days of nodes of 8, over their failures.
+constexpr double kLeastDeviceHours = 1000 * 24 * 8 / 6.50;
+constexpr double kMostDeviceHours = 1000 * 24 * 8 / 2.34;
+constexpr double kRestart = 600;
+constexpr double kHostCopy = 20e9;
+
+Range stated(double value) { return {value, value, value}; }
+
+void set_failures(RunConditions& conditions, const RunSettings& settings) {
+  if (settings.device_mttf_s) {
+    conditions.failures_per_device_s = stated(1 / *settings.device_mttf_s);
+  } else if (settings.failures_per_device_hour) {
+    conditions.failures_per_device_s = stated(*settings.failures_per_device_hour / kHourS);
+  } else {
+    conditions.failures_per_device_s = {1 / (kDeviceHours * kHourS),
+                                        1 / (kMostDeviceHours * kHourS),
+                                        1 / (kLeastDeviceHours * kHourS)};
+    conditions.assumed.push_back(fmt::format(
+        "a device fails once in {} hours, between {} and {} four times of five: 419 "
+        "interruptions of 16,384 H100 in 54 days (Llama 3, arXiv 2407.21783), 6.50 and 2.34 "
+        "failures in 1,000 days of nodes of 8 A100 (arXiv 2410.21680); device_mttf states it",
+        format_count(std::llround(kDeviceHours)), format_count(std::llround(kLeastDeviceHours)),
+        format_count(std::llround(kMostDeviceHours))));
+  }
+}
+
+void set_restart(RunConditions& conditions, const RunSettings& settings) {
+  if (settings.restart_s) {
+    conditions.restart_s = stated(*settings.restart_s);
+  } else {
+    conditions.restart_s = {kRestart, kRestart / 2, kRestart * 2};
+    conditions.assumed.emplace_back(
+        "a restart takes 10 minutes, between 5 and 20 four times of five (arXiv 2410.21680); "
+        "restart states it");
+  }
+  conditions.repair_s = settings.repair_s.value_or(0);
+  conditions.spare_nodes = static_cast<std::int64_t>(settings.spare_nodes.value_or(0));
+  if (!settings.repair_s) {
+    conditions.assumed.emplace_back(
+        "another node is at once there for one that fails; repair and spare_nodes state how long "
+        "one is out and how many wait");
+  }
+}
+
+void set_checkpoints(RunConditions& conditions, const RunSettings& settings, double devices) {
+  conditions.checkpoints = settings.checkpoints.value_or(CheckpointWriting::kExposed);
+  conditions.checkpoint_interval_s = settings.checkpoint_interval_s;
+  if (!settings.checkpoints) {
+    conditions.assumed.emplace_back(
+        "steps wait while a checkpoint is written; `checkpoints: asynchronous` hides the write");
+  }
+  conditions.storage_bytes_per_s =
+      settings.storage_bytes_per_s.value_or(kLlamaStorage * devices / kLlamaDevices);
+  if (!settings.storage_bytes_per_s) {
+    conditions.assumed.push_back(fmt::format(
+        "checkpoints are written at {}: 2 TB/s of 16,384 devices (Llama 3, arXiv 2407.21783), in "
+        "proportion; storage states it",
+        format_rate(conditions.storage_bytes_per_s)));
+  }
+  if (conditions.checkpoints == CheckpointWriting::kExposed) return;
+  conditions.host_copy_bytes_per_s = settings.host_copy_bytes_per_s.value_or(kHostCopy);
+  if (!settings.host_copy_bytes_per_s) {
+    conditions.assumed.push_back(
+        fmt::format("a device copies its part to its host at {}, two thirds of a PCIe 4.0 x16 "
+                    "link; host_copy states it",
+                    format_rate(kHostCopy)));
+  }
+}
+
+}  // namespace
+
+RunConditions run_conditions(const RunSettings& settings, std::int64_t devices) {
+  RunConditions conditions;
+  set_failures(conditions, settings);
+  set_restart(conditions, settings);
+  set_checkpoints(conditions, settings, static_cast<double>(devices));
+  if (!settings.evaluation && !settings.evaluation_tokens) {
+    conditions.assumed.emplace_back("nothing is evaluated; evaluation states its share");
+  }
+  conditions.straggler_spread = settings.straggler_spread.value_or(0);
+  if (!settings.straggler_spread) {
+    conditions.assumed.emplace_back(
+        "no device is slower than those of the runs that constants were fitted to; "
+        "straggler_spread states how far they differ");
+  }
+  return conditions;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/run_settings.h"
+
+namespace stepwright {
+
+/// A figure and where it lies four times of five: all three are equal where a person states it.
+struct Range {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// All that is known of a run beside its steps: what a person states, and assumptions elsewhere.
+struct RunConditions {
+  Range failures_per_device_s;
+  Range restart_s;
+  double repair_s = 0;  ///< 0: another node is there at once.
+  std::int64_t spare_nodes = 0;
+  CheckpointWriting checkpoints = CheckpointWriting::kExposed;
+  double storage_bytes_per_s = 0;
+  double host_copy_bytes_per_s = 0;             ///< Of asynchronous checkpoints.
+  std::optional<double> checkpoint_interval_s;  ///< Nothing: the best.
+  double straggler_spread = 0;
+  std::vector<std::string> assumed;  ///< What nobody states, for people, each with its source.
+};
+
+/// The conditions of a run on so many devices. What is assumed:
+/// - failures: one in 50,676 device-hours, 419 unexpected interruptions of 16,384 devices in 54
+///   days (Llama 3, arXiv 2407.21783, section 3.3.4); from 29,538 to 82,051, as 6.50 and 2.34
+///   failures per 1,000 days of nodes of 8 (RSC-1 and RSC-2, arXiv 2410.21680);
+/// - restarts: 10 minutes, from 5 to 20 (arXiv 2410.21680, initialisation after a failure);
+/// - storage: 2 TB/s of 16,384 devices (the same paper, section 3.3.1: sustained), in proportion;
+/// - copies to the host: 20 GB/s of each device, two thirds of a PCIe 4.0 x16 link.
+RunConditions run_conditions(const RunSettings& settings, std::int64_t devices);
+
+}  // namespace stepwright

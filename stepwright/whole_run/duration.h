@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace stepwright {
+
+inline constexpr double kMinuteS = 60;
+inline constexpr double kHourS = 3600;
+inline constexpr double kDayS = 86400;
+
+/// A length of time for people, three significant digits and a unit up to days: "2.10 min",
+/// "3.09 h", "54.0 days"; below a minute as `format_time`.
+std::string duration_text(double time_s);
+
+}  // namespace stepwright

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+
+/// Seconds of the forward passes of one batch, for an evaluation: the plan's program played with
+/// nothing else in its schedule.
+double forward_time_s(const Prediction& prediction);
+
+}  // namespace stepwright

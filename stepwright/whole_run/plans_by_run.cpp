@@ -1,0 +1,107 @@
+#include "stepwright/whole_run/plans_by_run.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/codes.h"
+#include "stepwright/tune/alternatives.h"
+#include "stepwright/tune/used_devices.h"
+
+namespace stepwright {
+namespace {
+
+/// Fewer nodes that are tried: all but one and two, and numbers that divide well.
+std::vector<std::int64_t> fewer_nodes(const Cluster& cluster) {
+  std::vector<std::int64_t> counts;
+  for (const std::int64_t nodes : {cluster.nodes - 1, cluster.nodes - 2}) {
+    if (nodes >= 1) counts.push_back(nodes);
+  }
+  for (const Cluster& part : parts_worth_trying(cluster)) {
+    if (part.nodes < cluster.nodes) counts.push_back(part.nodes);
+  }
+  std::ranges::sort(counts, std::greater<>());
+  counts.erase(std::ranges::unique(counts).begin(), counts.end());
+  return counts;
+}
+
+/// What stands idle of a cluster beside that of a job.
+IdleDevices idle_beside(const Job& job, const Cluster& whole) {
+  return {.devices = whole.devices() - job.cluster.devices(),
+          .nodes = whole.nodes - job.cluster.nodes};
+}
+
+class Candidates {
+ public:
+  Candidates(const Job& job, const std::function<TuneResult(const Job&)>& search)
+      : job_(job), search_(search) {}
+
+  PlansByRun run() {
+    const TuneResult whole = search_(job_);
+    if (!whole.plans.front().fits) fail_input("no plan of the job fits in memory");
+    for (const TunedPlan& tuned : whole.plans) add(whole.job, tuned.plan);
+    for (const Alternative& other : alternatives(whole)) add(whole.job, other.tuned.plan);
+    if (job_.run.repair_s) add_fewer_nodes();
+    std::ranges::stable_sort(found_.candidates, {},
+                             [](const RunCandidate& one) { return one.run.time.wall_s; });
+    const auto fastest = std::ranges::min_element(
+        found_.candidates, {}, [](const RunCandidate& one) { return one.run.process.step_s; });
+    found_.fastest_step = static_cast<std::size_t>(fastest - found_.candidates.begin());
+    return std::move(found_);
+  }
+
+ private:
+  void add(const Job& job, const Plan& plan) {
+    const bool known = std::ranges::any_of(found_.candidates, [&](const RunCandidate& one) {
+      const PlannedJob& planned = one.prediction.planned;
+      return planned.plan == plan && planned.job.cluster == job.cluster;
+    });
+    if (known) return;
+    RunCandidate one{.prediction = predict({job, plan}), .idle = idle_beside(job, job_.cluster)};
+    one.run = whole_run(one.prediction, job.run, one.idle);
+    found_.candidates.push_back(std::move(one));
+  }
+
+  /// A part without a legal plan has none to offer.
+  void add_fewer_nodes() {
+    for (const std::int64_t nodes : fewer_nodes(job_.cluster)) {
+      Job part = job_;
+      part.cluster = with_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
+      try {
+        const TuneResult found = search_(part);
+        if (found.plans.front().fits) add(found.job, found.plans.front().plan);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kInput) throw;
+      }
+    }
+  }
+
+  const Job& job_;
+  const std::function<TuneResult(const Job&)>& search_;
+  PlansByRun found_;
+};
+
+}  // namespace
+
+PlansByRun plans_by_run(const Job& job, const std::function<TuneResult(const Job&)>& search) {
+  return Candidates(job, search).run();
+}
+
+nlohmann::ordered_json candidates_json(const PlansByRun& comparison) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const RunCandidate& one = comparison.candidates[i];
+    const Job& job = one.prediction.planned.job;
+    nlohmann::ordered_json entry = {{"code", plan_code(one.prediction.planned.plan)},
+                                    {"nodes", job.cluster.nodes},
+                                    {"spare_nodes", one.run.process.spare_nodes},
+                                    {"fastest_step", i == comparison.fastest_step}};
+    entry.update(whole_run_json(one.run));
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace stepwright

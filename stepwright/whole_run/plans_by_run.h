@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "stepwright/tune/tune.h"
+#include "stepwright/whole_run/whole_run.h"
+
+namespace stepwright {
+
+/// A plan of a job with its whole run. Devices of the job's cluster that it does not use are paid.
+struct RunCandidate {
+  Prediction prediction;
+  IdleDevices idle;
+  WholeRun run;
+};
+
+/// The plans of a job by their whole runs.
+struct PlansByRun {
+  std::vector<RunCandidate> candidates;  ///< The shortest whole run first, at least one.
+  std::size_t fastest_step = 0;          ///< Of them the one with the shortest step.
+};
+
+/// Whole runs of what `search` finds best and of the best of other families, and where the job
+/// states how long a failed node is out, also of the best plans of fewer nodes, whose others are
+/// spares. Fails as `search` does on the job itself, and with `kInput` where no plan fits.
+PlansByRun plans_by_run(const Job& job, const std::function<TuneResult(const Job&)>& search);
+
+/// `candidates` of `stepwright run JOB --json`.
+nlohmann::ordered_json candidates_json(const PlansByRun& comparison);
+
+}  // namespace stepwright

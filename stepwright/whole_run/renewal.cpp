@@ -1,0 +1,82 @@
+#include "stepwright/whole_run/renewal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stepwright {
+namespace {
+
+/// Below it the leading term of a series has more digits than a difference of exponentials.
+constexpr double kSmall = 1e-4;
+
+/// The time until machines have gone without a failure for so long, from a failure on.
+struct Attempts {
+  double mean_s = 0;
+  double variance_s2 = 0;
+};
+
+Attempts attempts_of(double rate, double length_s) {
+  const double y = rate * length_s;
+  const double variance = y < kSmall ? y * y * y / 3 : std::expm1(2 * y) - 2 * y * std::exp(y);
+  return {.mean_s = std::expm1(y) / rate, .variance_s2 = variance / (rate * rate)};
+}
+
+/// First and second moment of the time of a failure, counted where it comes before the end.
+struct EarlyFailure {
+  double first = 0;
+  double second = 0;
+};
+
+EarlyFailure early_failure(double rate, double end_s) {
+  const double y = rate * end_s;
+  if (y < kSmall) return {.first = y * end_s / 2, .second = y * end_s * end_s / 3};
+  const double none = std::exp(-y);
+  return {.first = (1 - none * (1 + y)) / rate,
+          .second = (2 - none * (2 + 2 * y + y * y)) / (rate * rate)};
+}
+
+CycleTime cycle_of(const Renewal& renewal, double planned_s, double attempt_s) {
+  const double rate = renewal.failures_per_s;
+  if (rate == 0) return {.planned_s = planned_s, .mean_s = planned_s};
+  const double fails = -std::expm1(-rate * planned_s);
+  const Attempts after = attempts_of(rate, attempt_s);
+  const EarlyFailure early = early_failure(rate, planned_s);
+  const double mean = std::exp(rate * attempt_s) * fails / rate;
+  const double second = (1 - fails) * planned_s * planned_s + early.second +
+                        2 * early.first * after.mean_s +
+                        fails * (after.variance_s2 + after.mean_s * after.mean_s);
+  return {
+      .planned_s = planned_s, .mean_s = mean, .variance_s2 = std::max(0.0, second - mean * mean)};
+}
+
+double alone_s(const Renewal& renewal, double work_s) {
+  return work_s + renewal.copy_s + renewal.write_s;
+}
+
+}  // namespace
+
+CycleTime cycle_time(const Renewal& renewal, double work_s) {
+  const double planned = std::max(work_s, renewal.write_s) + renewal.copy_s;
+  return cycle_of(renewal, planned, renewal.restart_s + alone_s(renewal, work_s));
+}
+
+CycleTime first_cycle_time(const Renewal& renewal, double work_s) {
+  const double alone = alone_s(renewal, work_s);
+  return cycle_of(renewal, alone, renewal.restart_s + alone);
+}
+
+double best_work_s(const Renewal& renewal) {
+  const double rate = renewal.failures_per_s;
+  if (rate == 0) return std::numeric_limits<double>::infinity();
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 100; ++i) {
+    const double x = (low + high) / 2;
+    const bool longer = std::log1p(-x) + x + rate * renewal.copy_s > 0;
+    (longer ? low : high) = x;
+  }
+  return std::max(low / rate, renewal.write_s);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,128 @@
+#include "stepwright/whole_run/run_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/error.h"
+#include "stepwright/whole_run/duration.h"
+#include "stepwright/whole_run/renewal.h"
+#include "stepwright/whole_run/spares.h"
+
+namespace stepwright {
+namespace {
+
+/// Failures that an attempt to reach the next checkpoint may meet in the mean: beyond, it succeeds
+/// once in 10^130 times.
+constexpr double kMostFailures = 300;
+
+Renewal renewal_of(const RunProcess& process) {
+  return {.failures_per_s = process.failures_per_s,
+          .restart_s = process.restart_s,
+          .copy_s = process.copy_s,
+          .write_s = process.write_s};
+}
+
+/// A step with its part of an evaluation.
+double step_work_s(const RunProcess& process) {
+  return process.step_s + process.straggling_s +
+         process.evaluation_s / static_cast<double>(process.evaluation_every);
+}
+
+void check_that_it_ends(const RunProcess& process, double work_s) {
+  const double rate = process.failures_per_s;
+  const double step = process.step_s + process.straggling_s;
+  if (rate * step >= 1) {
+    fail_input(fmt::format(
+        "failures come faster than steps: one every {}, and a step takes {}; the devices must fail "
+        "less often",
+        duration_text(1 / rate), duration_text(step)));
+  }
+  const double attempt = process.restart_s + work_s + process.copy_s + process.write_s;
+  if (rate * attempt > kMostFailures) {
+    fail_input(fmt::format(
+        "no run would end: from a restart to the next checkpoint {} pass, and a failure comes "
+        "every {}; restarts, checkpoints or the time between them must be shorter",
+        duration_text(attempt), duration_text(1 / rate)));
+  }
+}
+
+/// Cycles that are like each other.
+struct Cycles {
+  double number = 0;
+  CycleTime each;
+};
+
+/// The cycles of a run: the first, the whole ones after it, and what is left over.
+std::array<Cycles, 3> cycles_of(const RunProcess& process) {
+  const Renewal renewal = renewal_of(process);
+  const double step = step_work_s(process);
+  const std::int64_t every = std::min(process.checkpoint_every, process.steps);
+  const std::int64_t whole = process.steps / every;
+  const std::int64_t left = process.steps % every;
+  const double work = step * static_cast<double>(every);
+  return {{{1, first_cycle_time(renewal, work)},
+           {static_cast<double>(whole - 1), cycle_time(renewal, work)},
+           {left > 0 ? 1.0 : 0.0, cycle_time(renewal, step * static_cast<double>(left))}}};
+}
+
+/// Adds the waiting for repairs to a run that has its nodes.
+void add_waiting(RunTime& time, const RunProcess& process, double planned_s) {
+  const NodePool pool{.failures_per_s = process.failures_per_s,
+                      .repair_s = process.repair_s,
+                      .spares = process.spare_nodes};
+  const double share = waiting_share(pool);
+  const double running = time.wall_s;
+  time.wall_s = running / (1 - share);
+  time.losses_s[static_cast<std::size_t>(RunLoss::kWaiting)] = time.wall_s - running;
+  time.deviation_s = std::sqrt(std::pow(time.deviation_s / (1 - share), 2) +
+                               waiting_variance_s2(pool, running, (running - planned_s) / running));
+}
+
+}  // namespace
+
+RunTime run_time(const RunProcess& process) {
+  const auto steps = static_cast<double>(process.steps);
+  const double work = steps * step_work_s(process);
+  check_that_it_ends(
+      process,
+      work * static_cast<double>(std::min(process.checkpoint_every, process.steps)) / steps);
+  RunTime time;
+  double planned = 0;
+  double variance = 0;
+  for (const Cycles& cycles : cycles_of(process)) {
+    planned += cycles.number * cycles.each.planned_s;
+    time.wall_s += cycles.number * cycles.each.mean_s;
+    variance += cycles.number * cycles.each.variance_s2;
+  }
+  const auto loss = [&](RunLoss which) -> double& {
+    return time.losses_s[static_cast<std::size_t>(which)];
+  };
+  time.failures = time.wall_s * process.failures_per_s;
+  loss(RunLoss::kStragglers) = steps * process.straggling_s;
+  loss(RunLoss::kEvaluation) = work - steps * (process.step_s + process.straggling_s);
+  loss(RunLoss::kCheckpoints) = planned - work;
+  // A restart ends after its time, or with the next failure.
+  loss(RunLoss::kRestarts) = time.wall_s * -std::expm1(-process.failures_per_s * process.restart_s);
+  loss(RunLoss::kLostWork) = std::max(0.0, time.wall_s - planned - loss(RunLoss::kRestarts));
+  time.deviation_s = std::sqrt(variance);
+  add_waiting(time, process, planned);
+  return time;
+}
+
+std::int64_t best_checkpoint_every(const RunProcess& process) {
+  const Renewal renewal = renewal_of(process);
+  const double step = step_work_s(process);
+  const double best = best_work_s(renewal) / step;
+  if (best >= static_cast<double>(process.steps)) return process.steps;
+  const auto below = std::max<std::int64_t>(1, static_cast<std::int64_t>(best));
+  const auto time_of_work = [&](std::int64_t every) {
+    const double work = step * static_cast<double>(every);
+    return cycle_time(renewal, work).mean_s / work;
+  };
+  const std::int64_t above = std::min(below + 1, process.steps);
+  return time_of_work(above) < time_of_work(below) ? above : below;
+}
+
+}  // namespace stepwright

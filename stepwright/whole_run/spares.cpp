@@ -1,0 +1,41 @@
+#include "stepwright/whole_run/spares.h"
+
+#include <cmath>
+#include <vector>
+
+namespace stepwright {
+
+double waiting_share(const NodePool& pool) {
+  const double load = pool.failures_per_s * pool.repair_s;
+  double share = 1;
+  for (std::int64_t out = 1; out <= pool.spares + 1 && share > 0; ++out) {
+    share = load * share / (static_cast<double>(out) + load * share);
+  }
+  return share;
+}
+
+double waiting_variance_s2(const NodePool& pool, double running_s, double lost_share) {
+  const double share = waiting_share(pool);
+  if (share == 0) return 0;
+  const double rate = pool.failures_per_s;
+  const double load = rate * pool.repair_s;
+  // Of so many nodes out, and as many or fewer: the latter's probability over the former's.
+  std::vector<double> at_most = {1};
+  for (std::int64_t out = 1; out <= pool.spares; ++out) {
+    at_most.push_back(1 + at_most.back() * static_cast<double>(out) / load);
+  }
+  double probability = share;  // Of all out that may be.
+  double sum = 0;
+  double squares = 0;
+  for (std::int64_t out = pool.spares; out >= 0; --out) {
+    probability *= static_cast<double>(out + 1) / load;
+    const double ratio = at_most[static_cast<std::size_t>(out)];
+    sum += ratio * probability;
+    squares += ratio * ratio * probability;
+  }
+  const double lost_s = lost_share / (1 - lost_share) / rate;  // Of a failure, on and on.
+  return running_s / std::pow(1 - share, 3) *
+         (2 * lost_s * share * sum + 2 * share * share * squares / rate);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,133 @@
+#include "stepwright/whole_run/whole_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/error.h"
+#include "stepwright/whole_run/duration.h"
+#include "stepwright/whole_run/forward_time.h"
+#include "stepwright/whole_run/slowest.h"
+
+namespace stepwright {
+namespace {
+
+/// Four draws of five from a normal distribution lie within so many deviations.
+constexpr double kFourOfFive = 1.2816;
+
+void set_evaluation(RunProcess& process, const Prediction& prediction,
+                    const RunSettings& settings) {
+  if (settings.evaluation) {
+    const double step = process.step_s + process.straggling_s;
+    process.evaluation_s = step * *settings.evaluation / (1 - *settings.evaluation);
+  }
+  if (settings.evaluation_tokens) {
+    process.evaluation_every = static_cast<std::int64_t>(*settings.evaluation_every);
+    process.evaluation_s =
+        forward_time_s(prediction) * *settings.evaluation_tokens / prediction.planned.job.tokens();
+  }
+}
+
+void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
+  RunProcess& process = run.process;
+  const double write = run.checkpoint.bytes / conditions.storage_bytes_per_s;
+  if (conditions.checkpoints == CheckpointWriting::kAsynchronous) {
+    process.copy_s = run.checkpoint.largest_part_bytes / conditions.host_copy_bytes_per_s;
+    process.write_s = write;
+  } else {
+    process.copy_s = write;
+  }
+  run.best_every = process.checkpoint_every = best_checkpoint_every(process);
+  if (!conditions.checkpoint_interval_s) return;
+  const double steps = *conditions.checkpoint_interval_s / run.interval_s(1);
+  process.checkpoint_every =
+      std::llround(std::clamp(steps, 1.0, static_cast<double>(process.steps)));
+}
+
+/// How far a time may lie off its mean, as shares of it; what is independent adds by squares.
+struct Deviation {
+  double below = 0;
+  double above = 0;
+
+  void add(double low, double high) {
+    below += std::pow(std::max(0.0, 1 - low), 2);
+    above += std::pow(std::max(0.0, high - 1), 2);
+  }
+  [[nodiscard]] double low() const { return std::max(0.0, 1 - std::sqrt(below)); }
+  [[nodiscard]] double high() const { return 1 + std::sqrt(above); }
+};
+
+/// The times at both ends of what is assumed, over the time in the mean.
+void add_assumed(Deviation& spread, const WholeRun& run, double RunProcess::* of, double low,
+                 double high) {
+  const auto at = [&](double value) {
+    RunProcess other = run.process;
+    other.*of = value;
+    return run_time(other).wall_s / run.time.wall_s;
+  };
+  spread.add(at(low), at(high));
+}
+
+void set_intervals(WholeRun& run, const RunConditions& conditions, double devices,
+                   const StepInterval& step) {
+  Deviation spread;
+  const double chance = kFourOfFive * run.time.deviation_s / run.time.wall_s;
+  spread.add(1 - chance, 1 + chance);
+  const Range& failures = conditions.failures_per_device_s;
+  add_assumed(spread, run, &RunProcess::failures_per_s, failures.low * devices,
+              failures.high * devices);
+  const Range& restart = conditions.restart_s;
+  add_assumed(spread, run, &RunProcess::restart_s, restart.low, restart.high);
+  run.useful_low = run.useful_share() / spread.high();
+  run.useful_high = std::min(1.0, run.useful_share() / spread.low());
+  spread.add(step.low, step.high);
+  run.low_s = run.time.wall_s * spread.low();
+  run.high_s = run.time.wall_s * spread.high();
+}
+
+}  // namespace
+
+double tokens_of(const RunSettings& settings) {
+  if (settings.tokens) return *settings.tokens;
+  fail_input("the tokens of the run are not stated: --tokens N, or `run: {tokens: N}` in the job");
+}
+
+double WholeRun::interval_s(std::int64_t every) const {
+  return static_cast<double>(every) *
+         (process.step_s + process.straggling_s +
+          process.evaluation_s / static_cast<double>(process.evaluation_every));
+}
+
+double WholeRun::gpu_hours(double seconds) const {
+  return seconds / kHourS * static_cast<double>(devices);
+}
+
+std::optional<double> WholeRun::cost(double seconds) const {
+  if (!price_per_gpu_hour) return std::nullopt;
+  return gpu_hours(seconds) * *price_per_gpu_hour;
+}
+
+WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
+                   const IdleDevices& idle) {
+  const auto& [job, plan] = prediction.planned;
+  const std::int64_t used = job.cluster.devices();
+  const RunConditions conditions = run_conditions(settings, used);
+  WholeRun run{.tokens = tokens_of(settings), .price_per_gpu_hour = settings.price_per_gpu_hour};
+  run.devices = used + idle.devices + conditions.spare_nodes * job.cluster.devices_per_node;
+  run.assumed = conditions.assumed;
+  RunProcess& process = run.process;
+  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / job.tokens()));
+  process.step_s = prediction.step_time_s();
+  process.straggling_s = process.step_s * conditions.straggler_spread * expected_largest(used);
+  process.failures_per_s = conditions.failures_per_device_s.value * static_cast<double>(used);
+  process.restart_s = conditions.restart_s.value;
+  process.repair_s = conditions.repair_s;
+  process.spare_nodes = conditions.spare_nodes + idle.nodes;
+  set_evaluation(process, prediction, settings);
+  run.checkpoint = checkpoint_size(plan, prediction.program);
+  set_checkpoints(run, conditions);
+  run.time = run_time(process);
+  set_intervals(run, conditions, static_cast<double>(used), prediction.interval);
+  return run;
+}
+
+}  // namespace stepwright

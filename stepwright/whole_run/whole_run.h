@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/whole_run/checkpoint_size.h"
+#include "stepwright/whole_run/conditions.h"
+#include "stepwright/whole_run/run_process.h"
+#include "stepwright/whole_run/simulated_run.h"
+
+namespace stepwright {
+
+/// What a cluster has beside the devices of a plan.
+struct IdleDevices {
+  std::int64_t devices = 0;
+  std::int64_t nodes = 0;  ///< Whole ones of them: they stand in for nodes that fail.
+};
+
+/// A whole run in the mean, and where it lies four times of five.
+struct WholeRun {
+  double tokens = 0;
+  std::int64_t devices = 0;  ///< That are paid: in use, idle and spare.
+  std::optional<double> price_per_gpu_hour;
+  RunProcess process;
+  RunTime time;
+  CheckpointSize checkpoint;
+  std::int64_t best_every = 0;  ///< Steps between checkpoints that are best.
+  double low_s = 0;             ///< Of `time.wall_s`: of steps, of chance, and of what is assumed.
+  double high_s = 0;
+  double useful_low = 0;  ///< Of `useful_share`: of chance and of what is assumed.
+  double useful_high = 0;
+  std::vector<std::string> assumed;  ///< As in `RunConditions`.
+
+  /// Steps alone, as predicted.
+  [[nodiscard]] double steps_s() const {
+    return process.step_s * static_cast<double>(process.steps);
+  }
+  /// Of the whole time.
+  [[nodiscard]] double useful_share() const { return steps_s() / time.wall_s; }
+  /// Seconds of a run from a checkpoint to the next, without what a checkpoint takes.
+  [[nodiscard]] double interval_s(std::int64_t every) const;
+  /// Of a run of so many seconds.
+  [[nodiscard]] double gpu_hours(double seconds) const;
+  [[nodiscard]] std::optional<double> cost(double seconds) const;
+};
+
+/// The tokens that a person wants to train on. Fails with `kInput` where they are not stated.
+double tokens_of(const RunSettings& settings);
+
+/// The whole run of a plan under what a person states of it (docs/whole_runs.md), in closed form.
+/// Fails with `kInput` without tokens, and where failures come so fast that no run would end.
+WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
+                   const IdleDevices& idle = {});
+
+/// The answer of `stepwright run --json` (docs/formats.md, "Whole run").
+nlohmann::ordered_json whole_run_json(const WholeRun& run);
+/// Its `simulated`.
+nlohmann::ordered_json simulated_json(const SimulatedRuns& runs);
+
+}  // namespace stepwright

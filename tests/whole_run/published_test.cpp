@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/whole_run/run_process.h"
+
+namespace stepwright {
+namespace {
+
+/// A published share of useful time, and what is known of its run.
+struct PublishedRun {
+  std::string id;
+  double useful = 0;
+  std::string bound;  ///< least, most or value: what `useful` is, or bounds.
+  bool all_known = false;
+  std::optional<double> failures_per_s, restart_s, checkpoint_s, interval_s;
+};
+
+std::vector<PublishedRun> published_runs() {
+  const CsvTable table = load_csv("data/whole_runs.csv");
+  std::vector<PublishedRun> runs;
+  for (const CsvRow& row : table.rows) {
+    const auto text = [&](const char* column) { return row.cells[*table.column(column)]; };
+    const auto number = [&](const char* column) { return read_double(text(column)); };
+    PublishedRun run{.id = text("id"),
+                     .useful = *number("useful"),
+                     .bound = text("useful_bound"),
+                     .all_known = text("all_known") == "yes",
+                     .restart_s = number("restart_s"),
+                     .checkpoint_s = number("checkpoint_s"),
+                     .interval_s = number("interval_s")};
+    if (number("failures")) run.failures_per_s = *number("failures") / *number("hours") / 3600;
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+/// The useful share that the closed form gives; nothing where restarts or failures are not known.
+std::optional<double> predicted(const PublishedRun& run) {
+  if (!run.failures_per_s || !run.restart_s) return std::nullopt;
+  RunProcess process{.steps = 100'000'000,
+                     .step_s = 1,
+                     .failures_per_s = *run.failures_per_s,
+                     .restart_s = *run.restart_s,
+                     .copy_s = *run.checkpoint_s};
+  process.checkpoint_every =
+      run.interval_s ? std::llround(*run.interval_s) : best_checkpoint_every(process);
+  return static_cast<double>(process.steps) / run_time(process).wall_s;
+}
+
+/// Minutes of restart that would explain the share, were nothing else lost.
+std::optional<double> explaining_minutes(const PublishedRun& run) {
+  if (!run.failures_per_s) return std::nullopt;
+  return -std::log(run.useful) / *run.failures_per_s / 60;
+}
+
+TEST(PublishedRuns, AreAsUsefulAsPredicted) {
+  int known = 0;
+  double error = 0;
+  for (const PublishedRun& run : published_runs()) {
+    const std::optional<double> share = predicted(run);
+    if (!run.all_known) continue;
+    ASSERT_TRUE(share) << run.id;
+    ++known;
+    if (run.bound == "least") {
+      EXPECT_GT(*share, run.useful) << run.id;
+      EXPECT_LT(*share, run.useful + 0.05) << run.id;
+    } else {
+      EXPECT_NEAR(*share, run.useful, 0.05) << run.id;
+      error += std::abs(*share - run.useful);
+    }
+  }
+  EXPECT_EQ(known, 4);
+  EXPECT_LT(error / 2, 0.03);
+}
+
+TEST(PublishedRuns, StayBelowWhatRestartsAloneLeave) {
+  for (const PublishedRun& run : published_runs()) {
+    if (run.bound != "most") continue;
+    EXPECT_GT(*predicted(run), run.useful) << run.id;
+    EXPECT_LT(*predicted(run), run.useful + 0.15) << run.id;
+  }
+}
+
+/// The table of docs/whole_runs.md.
+std::string table_of_document() {
+  std::string text =
+      "| run | failure every | restart | predicted | published | a restart of this alone would "
+      "explain it |\n|---|---|---|---|---|---|\n";
+  for (const PublishedRun& run : published_runs()) {
+    const std::optional<double> share = predicted(run);
+    const std::optional<double> minutes = explaining_minutes(run);
+    const std::string bound = run.bound == "least" ? "above " : "";
+    text += fmt::format(
+        "| {} | {} | {} | {} | {}{:.1f} % | {} |\n", run.id,
+        run.failures_per_s ? fmt::format("{:.2f} h", 1 / *run.failures_per_s / 3600) : "not said",
+        run.restart_s ? fmt::format("{:.0f} min", *run.restart_s / 60) : "not said",
+        share ? fmt::format("{}{:.1f} %", run.bound == "most" ? "at most " : "", *share * 100)
+              : "-",
+        bound, run.useful * 100, minutes ? fmt::format("{:.1f} min", *minutes) : "-");
+  }
+  return text;
+}
+
+TEST(PublishedRuns, StandInTheDocumentAsTheyAre) {
+  const std::string table = table_of_document();
+  std::ifstream file("docs/whole_runs.md");
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(document.find(table), std::string::npos) << table;
+}
+
+}  // namespace
+}  // namespace stepwright

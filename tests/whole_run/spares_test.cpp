@@ -1,0 +1,34 @@
+#include "stepwright/whole_run/spares.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/whole_run/slowest.h"
+
+namespace stepwright {
+namespace {
+
+TEST(WaitingShare, WithoutSparesEveryFailureWaitsForItsRepair) {
+  // A failure in 9 hours of running, then one hour of repair.
+  EXPECT_NEAR(waiting_share({1 / 9.0, 1, 0}), 0.1, 1e-15);
+  EXPECT_EQ(waiting_share({1 / 9.0, 0, 0}), 0);
+  EXPECT_EQ(waiting_share({0, 5, 0}), 0);
+}
+
+TEST(WaitingShare, IsErlangsFormula) {
+  // Tables of Erlang B: 2 erlangs on 3 servers lose 21.05 %, 10 erlangs on 15 servers 3.65 %.
+  EXPECT_NEAR(waiting_share({2, 1, 2}), 4.0 / 19, 1e-12);
+  EXPECT_NEAR(waiting_share({10, 1, 14}), 0.0365, 5e-5);
+  EXPECT_LT(waiting_share({2, 1, 1'000'000}), 1e-300);
+}
+
+TEST(ExpectedLargest, IsKnownOfFewDraws) {
+  // H. L. Harter, Biometrika 48 (1961), table 1: expected values of normal order statistics.
+  EXPECT_EQ(expected_largest(1), 0);
+  EXPECT_NEAR(expected_largest(2), 0.56419, 1e-5);
+  EXPECT_NEAR(expected_largest(6), 1.26721, 1e-5);
+  EXPECT_NEAR(expected_largest(100), 2.50759, 1e-5);
+  EXPECT_GT(expected_largest(std::int64_t{1} << 30), 6);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,189 @@
+#include "stepwright/whole_run/whole_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "stepwright/core/error.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/whole_run/forward_time.h"
+#include "stepwright/whole_run/plans_by_run.h"
+#include "stepwright/whole_run/slowest.h"
+
+namespace stepwright {
+namespace {
+
+const char* const kPlan = R"(stepwright: plan/2
+job:
+  model: llama-3-8b
+  cluster: {profile: dgx-h100, nodes: 2}
+  batch: {sequences: 64, length: 8192}
+)";
+
+PlannedJob planned(const std::string& choices, const std::string& job = "") {
+  const Document document = Document::parse(kPlan + job + choices, "plan.yaml");
+  return read_plan(document, {});
+}
+
+/// Everything stated, nothing goes wrong.
+RunSettings calm(double tokens = 1e12) {
+  return {.tokens = tokens,
+          .failures_per_device_hour = 0,
+          .restart_s = 0,
+          .checkpoints = CheckpointWriting::kExposed,
+          .storage_bytes_per_s = 1e18,
+          .evaluation = 0,
+          .straggler_spread = 0};
+}
+
+TEST(WholeRun, WhereNothingGoesWrongIsSteps) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  const double batch = 64.0 * 8192;
+  const WholeRun run = whole_run(prediction, calm(1000 * batch));
+  EXPECT_EQ(run.process.steps, 1000);
+  EXPECT_NEAR(run.time.wall_s, 1000 * prediction.step_time_s(), 1e-3);
+  EXPECT_NEAR(run.useful_share(), 1, 1e-6);
+  EXPECT_NEAR(run.low_s, prediction.interval.low * run.time.wall_s, 1e-6 * run.low_s);
+  EXPECT_NEAR(run.high_s, prediction.interval.high * run.time.wall_s, 1e-6 * run.high_s);
+  EXPECT_EQ(run.devices, 16);
+  EXPECT_EQ(whole_run(prediction, calm(1000 * batch + 1)).process.steps, 1001);
+}
+
+TEST(WholeRun, ACheckpointHoldsEachStateOnceWhateverThePlan) {
+  // bf16 weights, fp32 copies and two fp32 moments: 14 bytes of each parameter.
+  for (const char* choices :
+       {"parallel: {data: 16}\nsharding: zero3\n",
+        "parallel: {tensor: 4, data: 4}\nsharding: ddp\n",
+        "parallel: {tensor: 2, pipeline: 2, data: 4}\nsharding: zero1\n",
+        "parallel: {tensor: 2, data: 8}\nsharding: {states: IIG, group: 4}\n"}) {
+    const Prediction prediction = predict(planned(choices));
+    const CheckpointSize size = checkpoint_size(prediction.planned.plan, prediction.program);
+    const double parameters = static_cast<double>(count_parameters(prediction.planned.job.model));
+    EXPECT_NEAR(size.bytes, 14 * parameters, 0.002 * size.bytes) << choices;
+    EXPECT_GE(size.largest_part_bytes, size.bytes / 16 * 0.999) << choices;
+  }
+}
+
+TEST(WholeRun, ACheckpointOfExpertsHoldsEachOnce) {
+  const Document document = Document::parse(R"(stepwright: plan/2
+job:
+  model: mixtral-8x7b
+  cluster: {profile: dgx-h100, nodes: 4}
+  batch: {sequences: 64, length: 4096}
+parallel: {tensor: 2, expert: 4, data: 16}
+sequence_parallel: true
+sharding: zero1
+)",
+                                            "plan.yaml");
+  const Prediction prediction = predict(read_plan(document, {}));
+  const CheckpointSize size = checkpoint_size(prediction.planned.plan, prediction.program);
+  const double parameters = static_cast<double>(count_parameters(prediction.planned.job.model));
+  EXPECT_NEAR(size.bytes, 14 * parameters, 0.002 * size.bytes);
+}
+
+TEST(WholeRun, AsynchronousCheckpointsExposeTheCopyAlone) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  RunSettings settings = calm();
+  settings.failures_per_device_hour = 1e-3;
+  settings.storage_bytes_per_s = 1e9;
+  const WholeRun exposed = whole_run(prediction, settings);
+  settings.checkpoints = CheckpointWriting::kAsynchronous;
+  settings.host_copy_bytes_per_s = 20e9;
+  const WholeRun hidden = whole_run(prediction, settings);
+  EXPECT_NEAR(exposed.process.copy_s, exposed.checkpoint.bytes / 1e9, 1e-9);
+  EXPECT_NEAR(hidden.process.copy_s, hidden.checkpoint.largest_part_bytes / 20e9, 1e-9);
+  EXPECT_EQ(hidden.process.write_s, exposed.process.copy_s);
+  EXPECT_LT(hidden.time.wall_s, exposed.time.wall_s);
+}
+
+TEST(WholeRun, AStatedIntervalIsTakenInWholeSteps) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  RunSettings settings = calm();
+  settings.failures_per_device_hour = 1e-4;
+  settings.checkpoint_interval_s = 100 * prediction.step_time_s() + 0.1;
+  EXPECT_EQ(whole_run(prediction, settings).process.checkpoint_every, 100);
+  settings.checkpoint_interval_s = 1e-6;
+  EXPECT_EQ(whole_run(prediction, settings).process.checkpoint_every, 1);
+  settings.checkpoint_interval_s = std::nullopt;
+  const WholeRun best = whole_run(prediction, settings);
+  EXPECT_EQ(best.process.checkpoint_every, best.best_every);
+}
+
+TEST(WholeRun, StragglersAreTheSlowestOfAllDevices) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  RunSettings settings = calm();
+  settings.straggler_spread = 0.02;
+  const WholeRun run = whole_run(prediction, settings);
+  EXPECT_NEAR(run.process.straggling_s, 0.02 * expected_largest(16) * prediction.step_time_s(),
+              1e-12);
+}
+
+TEST(WholeRun, EvaluationIsForwardPassesOfTheProgram) {
+  for (const char* choices : {"parallel: {tensor: 2, data: 8}\nsharding: zero3\n",
+                              "parallel: {tensor: 2, pipeline: 4, data: 2}\n"}) {
+    const Prediction prediction = predict(planned(choices));
+    const double forward = forward_time_s(prediction);
+    // A third of the FLOPs, without gradients' messages and the update.
+    EXPECT_GT(forward, 0.2 * prediction.step_time_s()) << choices;
+    EXPECT_LT(forward, 0.45 * prediction.step_time_s()) << choices;
+    RunSettings settings = calm();
+    settings.evaluation = std::nullopt;
+    settings.evaluation_tokens = 10 * 64 * 8192.0;
+    settings.evaluation_every = 100;
+    const WholeRun run = whole_run(prediction, settings);
+    EXPECT_NEAR(run.process.evaluation_s, 10 * forward, 1e-9 * forward);
+    EXPECT_EQ(run.process.evaluation_every, 100);
+  }
+}
+
+TEST(WholeRun, AShareOfEvaluationIsThatShare) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  RunSettings settings = calm();
+  settings.evaluation = 0.05;
+  const WholeRun run = whole_run(prediction, settings);
+  EXPECT_NEAR(run.useful_share(), 0.95, 1e-6);
+}
+
+TEST(WholeRun, SparesAndIdleDevicesArePaid) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  RunSettings settings = calm();
+  settings.spare_nodes = 1;
+  settings.price_per_gpu_hour = 2;
+  const WholeRun run = whole_run(prediction, settings, {.devices = 10, .nodes = 1});
+  EXPECT_EQ(run.devices, 16 + 8 + 10);
+  EXPECT_EQ(run.process.spare_nodes, 2);
+  EXPECT_NEAR(*run.cost(3600), 2 * 34, 1e-9);
+}
+
+TEST(WholeRun, NeedsTokens) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  EXPECT_THROW(whole_run(prediction, {}), Error);
+}
+
+TEST(CompareRuns, TheFastestStepNeedNotBeTheShortestRun) {
+  const Document document = Document::parse(R"(stepwright: job/2
+model: llama-3-8b
+cluster: {profile: dgx-h100, nodes: 4}
+batch: {sequences: 64, length: 8192}
+run: {tokens: 1e12, device_mttf: 2000h, repair: 5d}
+)",
+                                            "job.yaml");
+  const Job job = read_job(document, {});
+  const auto search = [](const Job& part) { return tune(part, {.threads = 1, .top = 2}); };
+  const PlansByRun found = plans_by_run(job, search);
+  const RunCandidate& best = found.candidates.front();
+  const RunCandidate& fastest = found.candidates[found.fastest_step];
+  // Of four nodes one is out after 62 hours, for 120: spares are worth more than their steps.
+  EXPECT_EQ(fastest.prediction.planned.job.cluster.nodes, 4);
+  EXPECT_LT(best.prediction.planned.job.cluster.nodes, 4);
+  EXPECT_GT(best.run.process.step_s, fastest.run.process.step_s);
+  EXPECT_LT(best.run.time.wall_s, fastest.run.time.wall_s);
+  EXPECT_EQ(best.run.devices, fastest.run.devices);
+  for (std::size_t i = 1; i < found.candidates.size(); ++i) {
+    EXPECT_LE(found.candidates[i - 1].run.time.wall_s, found.candidates[i].run.time.wall_s);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
