@@ -114,9 +114,9 @@ class Predict : public Command {
     if (json()) {
       print_json(console.out, answer);
     } else {
-      const WholeRun whole{.run = run, .devices_idle = 0};
-      console.out << (before ? comparison_text(*before, prediction, whole)
-                             : prediction_text(prediction, whole));
+      const AskedRun asked{.run = run};
+      console.out << (before ? comparison_text(*before, prediction, asked)
+                             : prediction_text(prediction, asked));
     }
   }
 

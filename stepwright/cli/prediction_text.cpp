@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "stepwright/cli/breakdown_text.h"
-#include "stepwright/cli/training_run_text.h"
+#include "stepwright/cli/whole_run_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/words.h"
@@ -64,9 +64,14 @@ std::string figures_text(const Prediction& before, const Prediction& after) {
 }
 
 /// Days and GPU-hours: of the run that was asked for, else of a trillion tokens.
-std::string run_line(const Prediction& prediction, const WholeRun& whole) {
-  const TrainingRun run = whole.run.value_or(TrainingRun{.tokens = 1e12, .price_per_gpu_hour = {}});
-  return run_words(prediction.planned.job, prediction.step_time_s(), whole.devices_idle, run);
+std::string run_line(const Prediction& prediction, const AskedRun& asked) {
+  RunSettings settings = prediction.planned.job.run;
+  if (asked.run) settings.tokens = asked.run->tokens;
+  if (asked.run && asked.run->price_per_gpu_hour) {
+    settings.price_per_gpu_hour = asked.run->price_per_gpu_hour;
+  }
+  if (!settings.tokens) settings.tokens = 1e12;
+  return whole_run_line(prediction, settings, asked.idle);
 }
 
 /// The largest losses in one line, "5.62 s (9.8%) exposed tensor-parallel messages".
@@ -81,7 +86,7 @@ std::string losses_line(const Prediction& prediction) {
   return text;
 }
 
-std::string summary(const Prediction& prediction, const WholeRun& whole) {
+std::string summary(const Prediction& prediction, const AskedRun& asked) {
   const Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
   return fmt::format(
@@ -96,7 +101,7 @@ std::string summary(const Prediction& prediction, const WholeRun& whole) {
       job_line(job), plan_words(prediction.planned.plan, job), format_time(step_s),
       format_time(prediction.interval.low * step_s), format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
-      tokens_rate(prediction.tokens_per_s_per_device), run_line(prediction, whole),
+      tokens_rate(prediction.tokens_per_s_per_device), run_line(prediction, asked),
       memory_line(prediction.memory), format_percent(prediction.mfu),
       format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
       format_flops(prediction.peak_flops), name_of(kPrecisionNames, job.precision),
@@ -105,14 +110,14 @@ std::string summary(const Prediction& prediction, const WholeRun& whole) {
 
 }  // namespace
 
-std::string prediction_text(const Prediction& prediction, const WholeRun& whole) {
-  return fmt::format("{}\n{}{}{}", summary(prediction, whole), whose_time(prediction),
+std::string prediction_text(const Prediction& prediction, const AskedRun& asked) {
+  return fmt::format("{}\n{}{}{}", summary(prediction, asked), whose_time(prediction),
                      breakdown_text(critical(prediction)), notes_text(prediction.notes));
 }
 
 std::string comparison_text(const Prediction& before, const Prediction& after,
-                            const WholeRun& whole) {
-  return fmt::format("{}\n{}\n{}{}", summary(after, whole), figures_text(before, after),
+                            const AskedRun& asked) {
+  return fmt::format("{}\n{}\n{}{}", summary(after, asked), figures_text(before, after),
                      difference_text(critical(before), critical(after)), notes_text(after.notes));
 }
 

@@ -6,23 +6,23 @@
 
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/training_run.h"
+#include "stepwright/whole_run/whole_run.h"
 
 namespace stepwright {
 
-/// The training run that a person plans: the run, or nothing said of it, and devices that stand
-/// idle.
-struct WholeRun {
+/// The training run that a person asks about beside what the job states, and what stands idle.
+struct AskedRun {
   std::optional<TrainingRun> run;
-  std::int64_t devices_idle = 0;
+  IdleDevices idle = {};
 };
 
 /// The text of `stepwright predict`: what was asked, the plan, step time, throughput, days and
 /// GPU-hours, memory and the largest losses; where the time of the critical stage goes; notes.
-std::string prediction_text(const Prediction& prediction, const WholeRun& whole = {});
+std::string prediction_text(const Prediction& prediction, const AskedRun& asked = {});
 
 /// The text of `stepwright predict --set`: both summaries and the difference by term.
 std::string comparison_text(const Prediction& before, const Prediction& after,
-                            const WholeRun& whole = {});
+                            const AskedRun& asked = {});
 
 /// "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with a probability of 91%".
 std::string memory_use(const MemoryReport& memory);

@@ -10,20 +10,15 @@
 #include "stepwright/tune/alternatives.h"
 
 namespace stepwright {
-namespace {
-
 std::string amount(double value) {
   return value < 100 ? fmt::format("{:.3g}", value) : format_count(std::llround(value));
 }
 
-/// A count of tokens as the field writes it: "15T", "300B".
 std::string tokens_text(double tokens) {
   if (tokens >= 1e12) return fmt::format("{:.4g}T tokens", tokens / 1e12);
   if (tokens >= 1e9) return fmt::format("{:.4g}B tokens", tokens / 1e9);
   return fmt::format("{} tokens", format_count(std::llround(tokens)));
 }
-
-}  // namespace
 
 std::string run_words(const Job& job, double step_time_s, std::int64_t devices_idle,
                       const TrainingRun& run) {

@@ -8,6 +8,12 @@
 
 namespace stepwright {
 
+/// A number of days, GPU-hours or money: three digits below a hundred, else whole ones.
+std::string amount(double value);
+
+/// A count of tokens as the field writes it: "15T tokens", "300B tokens".
+std::string tokens_text(double tokens);
+
 /// The text that `tune --tokens` prints below its answer: days, GPU-hours and cost of the whole run
 /// with the best plan and with the alternatives.
 std::string run_text(const TuneResult& result, const TrainingRun& run);

@@ -215,6 +215,10 @@ std::vector<Plan> coded_plans(const TuneResult& result, const TuneExtras& extras
   return plans;
 }
 
+IdleDevices idle_of(const TuneResult& result) {
+  return {.devices = result.devices_idle, .nodes = result.spares ? result.spares->nodes : 0};
+}
+
 std::string warning(const TuneResult& result) {
   if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
@@ -245,7 +249,7 @@ std::string tune_text(const TuneResult& result, const Prediction& best, const Tu
   Prediction answer = best;
   answer.notes.clear();
   std::string text =
-      warning(result) + prediction_text(answer, {extras.run, result.devices_idle}) + "\n";
+      warning(result) + prediction_text(answer, {extras.run, idle_of(result)}) + "\n";
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
   text += "\n" + code_legend(coded_plans(result, extras, detail));

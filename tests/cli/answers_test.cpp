@@ -15,6 +15,21 @@ TEST(Answers, OfPredictAreThese) {
                     transcript(place, plan + " --set cluster.nic=2x --set micro_batch=2"));
 }
 
+TEST(Answers, OfRunsAreThese) {
+  const Workplace place;
+  const std::string plan = std::string("run ") + kExamplePlan + " --tokens 15e12";
+  const std::string stated =
+      " --device-mttf 20000h --restart 5min --repair 1d --spare-nodes 1 --storage 40GB/s"
+      " --checkpoints asynchronous --host-copy 20GB/s --evaluation-tokens 1e8"
+      " --evaluation-every 200 --straggler-spread 0.01 --checkpoint-interval 1h";
+  expect_golden("run.txt", transcript(place, plan + " --price-per-gpu-hour 2.5") +
+                               transcript(place, plan + stated + " --simulate 100") +
+                               transcript(place, plan + " --failures-per-device-hour 0") +
+                               transcript(place,
+                                          "run examples/long-context.yaml --tokens 1e12"
+                                          " --device-mttf 2000h --repair 2d"));
+}
+
 TEST(Answers, OfTrafficAreThese) {
   const Workplace place;
   const std::string plan = std::string("traffic ") + kExamplePlan;

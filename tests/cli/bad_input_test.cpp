@@ -195,6 +195,31 @@ TEST(BadInput, ValuesOfAJob) {
   expect_golden("bad_values.txt", tune.text());
 }
 
+TEST(BadInput, Runs) {
+  Script run("run");
+  run.run("nowhere.yaml", " --tokens 1e12");
+  run.give("plan.yaml", kPlan);
+  for (const char* options :
+       {"", " --tokens 0", " --tokens many", " --tokens 1e12 --evaluation 1.5",
+        " --tokens 1e12 --evaluation 1", " --tokens 1e12 --straggler-spread -0.1",
+        " --tokens 1e12 --storage 0", " --tokens 1e12 --storage 0GB/s",
+        " --tokens 1e12 --device-mttf 0", " --tokens 1e12 --failures-per-device-hour -1",
+        " --tokens 1e12 --failures-per-device-hour 1e6",
+        " --tokens 1e12 --device-mttf 1e5 --restart 1e9", " --tokens 1e12 --restart soon",
+        " --tokens 1e12 --device-mttf 1e9 --failures-per-device-hour 1e-9",
+        " --tokens 1e12 --evaluation-tokens 1e6", " --tokens 1e12 --host-copy 1GB/s",
+        " --tokens 1e12 --checkpoints hidden", " --tokens 1e18 --simulate 100000"}) {
+    run.run("plan.yaml", options);
+  }
+  run.give("key.yaml", kJob + std::string("run: {tokens: 1e12, repiar: 1d}\n"), "");
+  run.give("both.yaml",
+           kJob + std::string("run: {device_mttf: 1e9, failures_per_device_hour: 0}\n"),
+           " --tokens 1e12");
+  run.give("share.yaml", kJob + std::string("run: {tokens: 1e12, evaluation: 2}\n"), "");
+  run.give("none.yaml", kJob, "");
+  expect_golden("bad_runs.txt", run.text());
+}
+
 TEST(BadInput, ModelsThatCannotBe) {
   Script tune("tune");
   const std::string config =

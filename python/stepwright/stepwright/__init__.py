@@ -20,6 +20,7 @@ from .commands import (
     fit,
     memory,
     predict,
+    run,
     sweep,
     traffic,
     tune,

@@ -537,6 +537,145 @@ class Advice(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunCost(Part):
+    """Time of a run, and what it costs."""
+
+    days: float
+    """Of the run; days."""
+    gpu_hours: float
+    """Of all devices that are paid: in use, idle and spare; hours of one GPU, summed."""
+    cost: float | None = None
+    """Of them, with a price."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoints(Part):
+    """What they hold, take and how often they are written."""
+
+    bytes: float
+    """Parameters and optimizer states, each once."""
+    exposed_s: float
+    """While no step runs, of one; seconds."""
+    hidden_s: float
+    """Its write beside steps; seconds."""
+    every_steps: int
+    """Steps from one to the next."""
+    interval_s: float
+    """Time of these steps; seconds."""
+    best_every_steps: int
+    """What makes the run shortest."""
+    best_interval_s: float
+    """Time of these steps; seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLoss(Part):
+    """RunLoss."""
+
+    what: Literal["stragglers", "evaluation", "checkpoints", "restarts", "lost_work", "waiting"]
+    """What it goes to; lost work is done again, waiting is for a repair."""
+    share: float
+    """Of the time of the run."""
+    days: float
+    """Of the run; days."""
+    gpu_hours: float
+    """Of all devices that are paid: in use, idle and spare; hours of one GPU, summed."""
+    cost: float | None = None
+    """Of them, with a price."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunTime(Part):
+    """A whole run in the mean."""
+
+    tokens: float
+    """That are trained on."""
+    steps: int
+    """Of the run."""
+    step_time_s: float
+    """As predicted; seconds."""
+    devices: int
+    """That are paid: in use, idle and spare."""
+    spare_nodes: int
+    """That stand in for nodes that fail, idle ones of the cluster among them."""
+    useful_share: float
+    """Steps as predicted over the time of the run."""
+    useful_low: float
+    """Four times of five it is above this."""
+    useful_high: float
+    """And below this."""
+    days: float
+    """Of the run; days."""
+    gpu_hours: float
+    """Of all devices that are paid: in use, idle and spare; hours of one GPU, summed."""
+    cost: float | None = None
+    """Of them, with a price."""
+    low: RunCost
+    """Four times of five the run takes more than this."""
+    high: RunCost
+    """And less than this."""
+    failures: float
+    """Of the run, in the mean."""
+    failure_every_s: float | None
+    """Of all devices in use together; null: none fails; seconds."""
+    restart_s: float
+    """From a failure to the next step; seconds."""
+    checkpoints: Checkpoints
+    """What they hold, take and how often they are written."""
+    steps_alone: RunCost
+    """Steps as predicted, and nothing else."""
+    losses: list[RunLoss]
+    """Where the rest of the time goes."""
+    assumed: list[str]
+    """What nobody states, with the source of each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedRuns(Part):
+    """With --simulate."""
+
+    runs: int
+    """That were played event by event."""
+    days: float
+    """In the mean; days."""
+    error_days: float
+    """Standard error of the mean; days."""
+    low_days: float
+    """A tenth of the runs are shorter; days."""
+    high_days: float
+    """A tenth of the runs are longer; days."""
+    failures: float
+    """In the mean."""
+    losses_days: dict[str, float]
+    """As in losses, in days."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCandidate(RunTime):
+    """RunCandidate."""
+
+    code: str
+    """The plan in short."""
+    nodes: int
+    """In use."""
+    fastest_step: bool
+    """Its step is the shortest of all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeRun(RunTime, Answer):
+    """stepwright run --json."""
+
+    table: ClassVar[str] = "losses"
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    simulated: SimulatedRuns | None = None
+    """With --simulate."""
+    candidates: list[RunCandidate] | None = None
+    """Of a job: its plans, the shortest run first."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Message(Part):
     """Message."""
 

@@ -24,6 +24,7 @@ from .answers import (
     Traffic,
     Tuning,
     Validation,
+    WholeRun,
 )
 from .configurations import is_configuration, text_of
 from .documents import Document, Job, Plan
@@ -262,6 +263,91 @@ def predict(
         report=report,
     )
     return Prediction.from_text(call.answer())
+
+
+def run(
+    plan: PlanLike | JobLike,
+    *,
+    tokens: float | None = None,
+    price_per_gpu_hour: float | None = None,
+    device_mttf: float | str | None = None,
+    failures_per_device_hour: float | None = None,
+    restart: float | str | None = None,
+    repair: float | str | None = None,
+    spare_nodes: int | None = None,
+    checkpoints: str | None = None,
+    storage: float | str | None = None,
+    host_copy: float | str | None = None,
+    checkpoint_interval: float | str | None = None,
+    evaluation: float | None = None,
+    evaluation_tokens: float | None = None,
+    evaluation_every: int | None = None,
+    straggler_spread: float | None = None,
+    simulate: int | None = None,
+    seed: int | None = None,
+    memory_confidence: float | None = None,
+    memory_reserve: float | None = None,
+    threads: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> WholeRun:
+    """How long the whole run takes, with failures, restarts, checkpoints and evaluation.
+
+    Args:
+        plan: As of `predict`; or a job, whose plans are compared by their whole runs.
+        tokens: To train on, where the job does not say it.
+        price_per_gpu_hour: Of one GPU, in any currency; the answer then also says `cost`.
+        device_mttf: Mean time to failure of a device: seconds, or "50000h".
+        failures_per_device_hour: Instead; 0: none fails.
+        restart: From a failure to the first step after it: seconds, or "10min".
+        repair: Until the node of a failure can be used again.
+        spare_nodes: That wait beside those in use.
+        checkpoints: "exposed" or "asynchronous".
+        storage: Rate at which all ranks together write a checkpoint: bytes/s, or "100GB/s".
+        host_copy: Of asynchronous checkpoints: rate of one device to its host.
+        checkpoint_interval: From one checkpoint to the next; the best without it.
+        evaluation: Share of the time of steps and evaluation.
+        evaluation_tokens: Instead: of one evaluation.
+        evaluation_every: Steps from one such evaluation to the next.
+        straggler_spread: Standard deviation of the time of a step over devices, as a share of it.
+        simulate: Runs to play event by event beside the closed form.
+        seed: Of their random numbers.
+        memory_confidence: Probability with which plans fit in memory; 0.9.
+        memory_reserve: Instead, share of the memory that plans leave free.
+        threads: Of the search of a job; one per processor.
+        progress: As of `tune`, of a job.
+    """
+    call = _Call("run")
+    call.arguments.append(call.file(_kind_of(plan), plan))
+    call.options(
+        tokens=tokens,
+        price_per_gpu_hour=price_per_gpu_hour,
+        device_mttf=device_mttf,
+        failures_per_device_hour=failures_per_device_hour,
+        restart=restart,
+        repair=repair,
+        spare_nodes=spare_nodes,
+        checkpoints=checkpoints,
+        storage=storage,
+        host_copy=host_copy,
+        checkpoint_interval=checkpoint_interval,
+        evaluation=evaluation,
+        evaluation_tokens=evaluation_tokens,
+        evaluation_every=evaluation_every,
+        straggler_spread=straggler_spread,
+        simulate=simulate,
+        seed=seed,
+        memory_confidence=memory_confidence,
+        memory_reserve=memory_reserve,
+        threads=threads,
+    )
+    return WholeRun.from_text(call.answer(progress))
+
+
+def _kind_of(given: PlanLike | JobLike) -> type[Document]:
+    """Of a mapping: a plan has its job in it."""
+    if isinstance(given, Document):
+        return type(given)
+    return Plan if isinstance(given, Mapping) and "job" in given else Job
 
 
 def traffic(

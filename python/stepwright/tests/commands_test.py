@@ -36,6 +36,7 @@ class Functions(PlaceTest):
         functions = (
             "tune",
             "predict",
+            "run",
             "traffic",
             "memory",
             "validate",
@@ -60,6 +61,20 @@ class Functions(PlaceTest):
         self.assertEqual(text, printed(*words))
         tiers = stepwright.export(to="msccl-xml", collective="all_reduce", tiers=(4, 2))
         self.assertIn("<algo", tiers)
+
+    def test_run_takes_plans_and_jobs(self):
+        plan = stepwright.load(PLAN)
+        answer = stepwright.run(plan, tokens=1e12, restart="20min", simulate=20)
+        self.assertLess(answer.useful_low, answer.useful_share)
+        self.assertEqual(answer.restart_s, 1200)
+        self.assertAlmostEqual(answer.simulated.days / answer.days, 1, places=2)
+        parts = [loss.days for loss in answer.losses] + [answer.steps_alone.days]
+        self.assertAlmostEqual(sum(parts) / answer.days, 1)
+        job = stepwright.load(self.write("job.yaml", JOB))
+        of_job = stepwright.run(job, tokens=1e12)
+        self.assertEqual(of_job.candidates[0].days, of_job.days)
+        with self.assertRaises(stepwright.InputError):
+            stepwright.run(plan, tokens=0)
 
     def test_check_reads_files_plans_and_live_objects(self):
         class TrainingArguments:

@@ -1,0 +1,193 @@
+#include "stepwright/cli/whole_run_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stepwright/cli/training_run_text.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/plan/codes.h"
+#include "stepwright/plan/words.h"
+#include "stepwright/whole_run/duration.h"
+
+namespace stepwright {
+namespace {
+
+/// Plans that are shown, beside the one with the fastest step.
+constexpr std::size_t kMostPlansByRun = 8;
+
+std::string days(double seconds) { return amount(seconds / kDayS); }
+
+/// "162 days (145 to 190)".
+std::string days_range(const WholeRun& run) {
+  return fmt::format("{} days ({} to {})", days(run.time.wall_s), days(run.low_s),
+                     days(run.high_s));
+}
+
+std::string cost_text(const WholeRun& run) {
+  if (!run.price_per_gpu_hour) return "";
+  return fmt::format(", which cost {} ({} to {})", amount(*run.cost(run.time.wall_s)),
+                     amount(*run.cost(run.low_s)), amount(*run.cost(run.high_s)));
+}
+
+std::string failures_line(const WholeRun& run) {
+  const RunProcess& process = run.process;
+  if (process.failures_per_s == 0) return "none";
+  std::string text = fmt::format("one every {}, {} in the run; a restart takes {}",
+                                 duration_text(1 / process.failures_per_s),
+                                 amount(run.time.failures), duration_text(process.restart_s));
+  if (process.repair_s == 0) return text;
+  return text + fmt::format(", a repair {}; {}", duration_text(process.repair_s),
+                            counted(process.spare_nodes, "spare node"));
+}
+
+std::string every_text(const WholeRun& run, std::int64_t every) {
+  return fmt::format("{} ({})", duration_text(run.interval_s(every)), counted(every, "step"));
+}
+
+std::string checkpoints_line(const WholeRun& run) {
+  const RunProcess& process = run.process;
+  std::string text =
+      fmt::format("{}, {}", format_bytes(run.checkpoint.bytes),
+                  process.write_s > 0
+                      ? fmt::format("copied to the host in {}, written in {}",
+                                    duration_text(process.copy_s), duration_text(process.write_s))
+                      : "written in " + duration_text(process.copy_s));
+  if (process.checkpoint_every == process.steps) return text + ", at the end alone";
+  text += fmt::format(", every {}", every_text(run, process.checkpoint_every));
+  if (process.checkpoint_every == run.best_every) return text + ", which is best";
+  return text + fmt::format("; best is every {}", every_text(run, run.best_every));
+}
+
+std::string loss_words(RunLoss loss) {
+  switch (loss) {
+    case RunLoss::kStragglers: return "waiting for the slowest device";
+    case RunLoss::kEvaluation: return "evaluation";
+    case RunLoss::kCheckpoints: return "checkpoints";
+    case RunLoss::kRestarts: return "restarts";
+    case RunLoss::kLostWork: return "work that is lost and done again";
+    case RunLoss::kWaiting: break;
+  }
+  return "waiting for a repair";
+}
+
+std::string times_text(const WholeRun& run, const std::optional<SimulatedRuns>& played) {
+  Table table{.columns = {{"where the time goes"},
+                          {"days", Align::kRight},
+                          {"share", Align::kRight},
+                          {"GPU-hours", Align::kRight}},
+              .rows = {}};
+  if (run.price_per_gpu_hour) table.columns.push_back({"cost", Align::kRight});
+  if (played) table.columns.push_back({"days, played", Align::kRight});
+  const auto add = [&](const std::string& what, double seconds, double played_s) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {what, days(seconds), format_percent(seconds / run.time.wall_s),
+           amount(run.gpu_hours(seconds))};
+    if (const auto cost = run.cost(seconds)) row.push_back(amount(*cost));
+    if (played) row.push_back(days(played_s));
+  };
+  add("steps, as predicted", run.steps_s(), run.steps_s());
+  for (std::size_t i = 0; i < kRunLosses; ++i) {
+    const double of_played = played ? played->mean.losses_s[i] : 0;
+    if (run.time.losses_s[i] == 0 && of_played == 0) continue;
+    add(loss_words(kRunLossNames[i].value), run.time.losses_s[i], of_played);
+  }
+  add("all", run.time.wall_s, played ? played->mean.wall_s : 0);
+  return to_text(table);
+}
+
+std::string played_text(const SimulatedRuns& played) {
+  return fmt::format(
+      "\n{} played event by event took {} days in the mean (standard error {}); a tenth less than "
+      "{}, a tenth more than {}.\n",
+      counted(played.runs, "run"), days(played.mean.wall_s), days(played.error_s()),
+      days(played.low_s), days(played.high_s));
+}
+
+std::string assumed_text(const WholeRun& run) {
+  if (run.assumed.empty()) return "";
+  std::string text = "\nAssumed, as nobody states it (`run` in the job, or options)\n";
+  for (const std::string& sentence : run.assumed) text += "- " + sentence + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string whole_run_text(const Prediction& prediction, const WholeRun& run,
+                           const std::optional<SimulatedRuns>& played) {
+  const auto& [job, plan] = prediction.planned;
+  std::string text = fmt::format(
+      "{}\n\n"
+      "plan         {}\n"
+      "run          {} take {} and {} GPU-hours{}, with a probability of 80%\n"
+      "useful       {} of the time ({} to {}): {} of {}\n"
+      "failures     {}\n"
+      "checkpoints  {}\n\n",
+      job_line(job), plan_words(plan, job), tokens_text(run.tokens), days_range(run),
+      amount(run.gpu_hours(run.time.wall_s)), cost_text(run), format_percent(run.useful_share()),
+      format_percent(run.useful_low), format_percent(run.useful_high),
+      counted(run.process.steps, "step"), format_time(run.process.step_s), failures_line(run),
+      checkpoints_line(run));
+  text += times_text(run, played);
+  if (played) text += played_text(*played);
+  return text + assumed_text(run);
+}
+
+std::string plans_by_run_text(const PlansByRun& comparison) {
+  Table table{.columns = {{"plan"},
+                          {"nodes", Align::kRight},
+                          {"spare", Align::kRight},
+                          {"step", Align::kRight},
+                          {"useful", Align::kRight},
+                          {"days", Align::kRight}},
+              .rows = {}};
+  std::vector<Plan> plans;
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    if (i >= kMostPlansByRun && i != comparison.fastest_step) continue;
+    const RunCandidate& one = comparison.candidates[i];
+    const PlannedJob& planned = one.prediction.planned;
+    plans.push_back(planned.plan);
+    table.rows.push_back({plan_code(planned.plan), format_count(planned.job.cluster.nodes),
+                          format_count(one.run.process.spare_nodes),
+                          format_time(one.run.process.step_s),
+                          format_percent(one.run.useful_share()), days(one.run.time.wall_s)});
+  }
+  const RunCandidate& best = comparison.candidates.front();
+  const RunCandidate& fastest = comparison.candidates[comparison.fastest_step];
+  const std::string verdict =
+      comparison.fastest_step == 0
+          ? "The fastest step is also the shortest run.\n"
+          : fmt::format(
+                "The fastest step is not the shortest run: with {} a step takes {} and the run {} "
+                "days; the best run has steps of {} and takes {} days.\n",
+                plan_code(fastest.prediction.planned.plan), format_time(fastest.run.process.step_s),
+                days(fastest.run.time.wall_s), format_time(best.run.process.step_s),
+                days(best.run.time.wall_s));
+  return fmt::format("\nPlans of the job by their whole runs\n\n{}{}\n{}", to_text(table), verdict,
+                     code_legend(plans));
+}
+
+std::string whole_run_line(const Prediction& prediction, const RunSettings& settings,
+                           const IdleDevices& idle) {
+  try {
+    const WholeRun run = whole_run(prediction, settings, idle);
+    return fmt::format("{} take {} and {} GPU-hours{}, {} of it steps; {}", tokens_text(run.tokens),
+                       days_range(run), amount(run.gpu_hours(run.time.wall_s)), cost_text(run),
+                       format_percent(run.useful_share()),
+                       run.assumed.empty()
+                           ? "`stepwright run` says where the rest goes"
+                           : "`stepwright run` says what is assumed of failures, restarts, "
+                             "checkpoints and evaluation");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    const TrainingRun steps{.tokens = *settings.tokens,
+                            .price_per_gpu_hour = settings.price_per_gpu_hour};
+    return fmt::format(
+        "{}: {}", run_words(prediction.planned.job, prediction.step_time_s(), idle.devices, steps),
+        error.what());
+  }
+}
+
+}  // namespace stepwright
