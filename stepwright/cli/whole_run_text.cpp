@@ -39,8 +39,10 @@ std::string failures_line(const WholeRun& run) {
                                  duration_text(1 / process.failures_per_s),
                                  amount(run.time.failures), duration_text(process.restart_s));
   if (process.repair_s == 0) return text;
-  return text + fmt::format(", a repair {}; {}", duration_text(process.repair_s),
-                            counted(process.spare_nodes, "spare node"));
+  text += fmt::format(", a repair {}; {}", duration_text(process.repair_s),
+                      counted(process.spare_nodes, "spare node"));
+  if (run.best_spare_nodes == process.spare_nodes) return text + ", the cheapest number";
+  return text + fmt::format(", {} would be cheapest", *run.best_spare_nodes);
 }
 
 std::string every_text(const WholeRun& run, std::int64_t every) {

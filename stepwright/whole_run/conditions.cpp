@@ -41,17 +41,18 @@ void set_failures(RunConditions& conditions, const RunSettings& settings) {
   }
 }
 
+/// Where nothing fails nothing of it matters.
 void set_restart(RunConditions& conditions, const RunSettings& settings) {
-  if (settings.restart_s) {
-    conditions.restart_s = stated(*settings.restart_s);
-  } else {
-    conditions.restart_s = {kRestart, kRestart / 2, kRestart * 2};
+  conditions.spare_nodes = static_cast<std::int64_t>(settings.spare_nodes.value_or(0));
+  conditions.repair_s = settings.repair_s.value_or(0);
+  conditions.restart_s = settings.restart_s ? stated(*settings.restart_s)
+                                            : Range{kRestart, kRestart / 2, kRestart * 2};
+  if (conditions.failures_per_device_s.value == 0) return;
+  if (!settings.restart_s) {
     conditions.assumed.emplace_back(
         "a restart takes 10 minutes, between 5 and 20 four times of five (arXiv 2410.21680); "
         "restart states it");
   }
-  conditions.repair_s = settings.repair_s.value_or(0);
-  conditions.spare_nodes = static_cast<std::int64_t>(settings.spare_nodes.value_or(0));
   if (!settings.repair_s) {
     conditions.assumed.emplace_back(
         "another node is at once there for one that fails; repair and spare_nodes state how long "

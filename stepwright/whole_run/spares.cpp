@@ -1,17 +1,39 @@
 #include "stepwright/whole_run/spares.h"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace stepwright {
 
+namespace {
+
+/// Erlang's formula for so many places, from that for one less.
+double next_share(double load, std::int64_t places, double share) {
+  return load * share / (static_cast<double>(places) + load * share);
+}
+
+}  // namespace
+
 double waiting_share(const NodePool& pool) {
   const double load = pool.failures_per_s * pool.repair_s;
   double share = 1;
-  for (std::int64_t out = 1; out <= pool.spares + 1 && share > 0; ++out) {
-    share = load * share / (static_cast<double>(out) + load * share);
+  for (std::int64_t places = 1; places <= pool.spares + 1 && share > 0; ++places) {
+    share = next_share(load, places, share);
   }
   return share;
+}
+
+std::int64_t cheapest_spares(const NodePool& pool, double nodes) {
+  const double load = pool.failures_per_s * pool.repair_s;
+  double share = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::int64_t spares = 0;; ++spares) {
+    share = next_share(load, spares + 1, share);
+    const double paid = (nodes + static_cast<double>(spares)) / (1 - share);
+    if (paid >= least) return spares - 1;
+    least = paid;
+  }
 }
 
 double waiting_variance_s2(const NodePool& pool, double running_s, double lost_share) {

@@ -16,6 +16,10 @@ struct NodePool {
 /// failures as come in one repair. Only the mean of repairs matters (Sevastyanov, 1957).
 double waiting_share(const NodePool& pool);
 
+/// The number of spares with the least product of the time of a run and the nodes that are paid:
+/// `nodes` in use, and the spares. One more is worth it as long as it saves more waiting.
+std::int64_t cheapest_spares(const NodePool& pool, double nodes);
+
 /// What waiting adds to the variance of the time of a run that has its nodes for `running_s`, of
 /// which failures cost `lost_share`: by the fundamental equation of the number of nodes that are
 /// out, for repairs without memory and runs that are long beside them.

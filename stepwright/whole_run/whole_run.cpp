@@ -7,6 +7,7 @@
 #include "stepwright/whole_run/duration.h"
 #include "stepwright/whole_run/forward_time.h"
 #include "stepwright/whole_run/slowest.h"
+#include "stepwright/whole_run/spares.h"
 
 namespace stepwright {
 namespace {
@@ -126,6 +127,11 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
   run.checkpoint = checkpoint_size(plan, prediction.program);
   set_checkpoints(run, conditions);
   run.time = run_time(process);
+  if (process.repair_s > 0) {
+    run.best_spare_nodes = cheapest_spares(
+        {.failures_per_s = process.failures_per_s, .repair_s = process.repair_s},
+        static_cast<double>(used) / static_cast<double>(job.cluster.devices_per_node));
+  }
   set_intervals(run, conditions, static_cast<double>(used), prediction.interval);
   return run;
 }

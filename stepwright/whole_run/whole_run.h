@@ -29,7 +29,9 @@ struct WholeRun {
   RunTime time;
   CheckpointSize checkpoint;
   std::int64_t best_every = 0;  ///< Steps between checkpoints that are best.
-  double low_s = 0;             ///< Of `time.wall_s`: of steps, of chance, and of what is assumed.
+  /// Spare nodes with which the run takes the fewest GPU-hours, where repairs take time.
+  std::optional<std::int64_t> best_spare_nodes;
+  double low_s = 0;  ///< Of `time.wall_s`: of steps, of chance, and of what is assumed.
   double high_s = 0;
   double useful_low = 0;  ///< Of `useful_share`: of chance and of what is assumed.
   double useful_high = 0;

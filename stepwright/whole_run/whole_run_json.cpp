@@ -56,6 +56,7 @@ Json whole_run_json(const WholeRun& run) {
   json["failure_every_s"] =
       process.failures_per_s > 0 ? Json(1 / process.failures_per_s) : Json(nullptr);
   json["restart_s"] = process.restart_s;
+  if (run.best_spare_nodes) json["best_spare_nodes"] = *run.best_spare_nodes;
   json["checkpoints"] = checkpoints_json(run);
   json["steps_alone"] = priced(run, run.steps_s());
   json["losses"] = losses_json(run);

@@ -156,6 +156,24 @@ TEST(WholeRun, SparesAndIdleDevicesArePaid) {
   EXPECT_NEAR(*run.cost(3600), 2 * 34, 1e-9);
 }
 
+TEST(WholeRun, TheBestNumberOfSparesIsCheapest) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  RunSettings settings = calm();
+  settings.failures_per_device_hour = 1e-3;
+  EXPECT_FALSE(whole_run(prediction, settings).best_spare_nodes);
+  settings.repair_s = 2 * 86400;
+  settings.price_per_gpu_hour = 1;
+  const auto cost = [&](std::int64_t spares) {
+    settings.spare_nodes = static_cast<double>(spares);
+    const WholeRun run = whole_run(prediction, settings);
+    return *run.cost(run.time.wall_s);
+  };
+  const std::int64_t best = *whole_run(prediction, settings).best_spare_nodes;
+  EXPECT_GT(best, 0);
+  EXPECT_LT(cost(best), cost(best - 1));
+  EXPECT_LT(cost(best), cost(best + 1));
+}
+
 TEST(WholeRun, NeedsTokens) {
   const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
   EXPECT_THROW(whole_run(prediction, {}), Error);

@@ -620,6 +620,8 @@ class RunTime(Part):
     """Of all devices in use together; null: none fails; seconds."""
     restart_s: float
     """From a failure to the next step; seconds."""
+    best_spare_nodes: int | None = None
+    """With the fewest GPU-hours, where repairs take time."""
     checkpoints: Checkpoints
     """What they hold, take and how often they are written."""
     steps_alone: RunCost
