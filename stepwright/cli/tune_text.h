@@ -6,6 +6,7 @@
 
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/more_memory.h"
+#include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune.h"
 #include "stepwright/tune/two_strands.h"
 
