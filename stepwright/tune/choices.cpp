@@ -376,6 +376,7 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
   }
   if (table.choices.empty())
     count(table.not_run, Ability::kOverlap, std::exchange(table.points, 0));
+  table.choices.shrink_to_fit();
   table.without_parameters = find_first_without_parameters(table.choices);
   return table;
 }
@@ -428,6 +429,7 @@ DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal)
     plan.sharding.group = plan.sharding.expert_group = 1;
     add_strategy(table, job, types, plan, groups, seen);
   }
+  table.choices.shrink_to_fit();
   return table;
 }
 

@@ -44,6 +44,7 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   ShardingKinds expert_kinds;
   ShardingKinds updates;
   Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  table.choices.reserve(grid.data->choices.size());
   for (const DataChoice& data : grid.data->choices) {
     apply(data, plan);
     ShardingTable::Choice& choice = table.choices.emplace_back();

@@ -50,7 +50,7 @@ const Layouts& LayoutStore::get(const Plan& plan) {
   return found->second;
 }
 
-bool LayoutStore::full() const { return entries_->layouts.size() >= 8192; }
+bool LayoutStore::full() const { return entries_->layouts.size() >= 2048; }
 
 void LayoutStore::clear() { entries_->layouts.clear(); }
 
