@@ -35,7 +35,7 @@ enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone, kSinusoidal
 /// `kGelu` is x times the normal distribution function, `kGeluTanh` the approximation of it by a
 /// hyperbolic tangent that GPT-2 was trained with.
 /// `kQuickGelu` is x times the logistic function of 1.702 x; `kClampedSwiglu` that of clamped gates
-/// times clamped ups plus one (gpt-oss).
+/// times clamped ups plus one (gpt-oss); `kXielu` has two trained numbers (Apertus).
 enum class Activation : std::uint8_t {
   kSilu,
   kGelu,
@@ -43,7 +43,8 @@ enum class Activation : std::uint8_t {
   kSquaredRelu,
   kGeluTanh,
   kQuickGelu,
-  kClampedSwiglu
+  kClampedSwiglu,
+  kXielu
 };
 /// How a router turns logits into weights of experts.
 enum class Scoring : std::uint8_t { kSoftmax, kSigmoid };
@@ -89,7 +90,8 @@ inline constexpr Named<Activation> kActivationNames[] = {
     {Activation::kSquaredRelu, "relu2"},
     {Activation::kGeluTanh, "gelu_tanh"},
     {Activation::kQuickGelu, "gelu_quick"},
-    {Activation::kClampedSwiglu, "clamped_swiglu"}};
+    {Activation::kClampedSwiglu, "clamped_swiglu"},
+    {Activation::kXielu, "xielu"}};
 inline constexpr Named<RotaryScalingKind> kRotaryScalingNames[] = {
     {RotaryScalingKind::kLinear, "linear"},     {RotaryScalingKind::kLlama3, "llama3"},
     {RotaryScalingKind::kDynamic, "dynamic"},   {RotaryScalingKind::kYarn, "yarn"},
@@ -116,6 +118,11 @@ struct LatentAttention {
   std::int64_t nope_head_dim = 128;
   std::int64_t rope_head_dim = 64;
   std::int64_t value_head_dim = 128;
+  /// An indexer scores keys with `index_heads` queries of `index_head_dim` elements and leaves each
+  /// token `index_top_k` of them (DeepSeek-V3.2); 0: every token sees all before it.
+  std::int64_t index_heads = 0;
+  std::int64_t index_head_dim = 128;
+  std::int64_t index_top_k = 2048;
   auto operator<=>(const LatentAttention&) const = default;
 };
 
@@ -155,6 +162,7 @@ struct StateMixer {
   /// Whether the values of its result, gated, are normed: over each head (delta net), over groups
   /// of heads (Mamba-2), or not.
   bool normed = false;
+  bool selection_normed = false;  ///< Mamba: norms of step sizes, B and C (Jamba).
   auto operator<=>(const StateMixer&) const = default;
 
   /// What tensor ranks share evenly beside `heads`: groups whose keys and queries are projected by
@@ -162,6 +170,18 @@ struct StateMixer {
   [[nodiscard]] std::int64_t dealt_groups() const {
     return state > 0 && step_rank == 0 ? groups : 0;
   }
+};
+
+/// What turns images into tokens ahead of a decoder: a tower over patches, and the projector behind
+/// it into the decoder's width. It is counted and said; no step holds it yet.
+struct Encoder {
+  std::string name = {};        ///< `model_type` of its configuration.
+  std::int64_t parameters = 0;  ///< Of the tower.
+  std::int64_t projector = 0;   ///< Parameters behind it.
+  std::int64_t patches = 0;  ///< Of an image of the size that the file states; 0: it states none.
+  std::int64_t tokens = 0;   ///< Of the decoder that such an image becomes.
+  double flops = 0;          ///< Of a forward of such an image through tower and projector.
+  bool operator==(const Encoder&) const = default;
 };
 
 /// How far the gradient of the loss goes through a layer; what is frozen decides it.
@@ -174,6 +194,7 @@ enum class GradientPath : std::uint8_t {
 /// A layer: what mixes tokens and the feed-forward behind it. Few distinct ones per model.
 struct LayerClass {
   Mixer mixer = Mixer::kAttention;
+  Mixer beside = Mixer::kNone;  ///< A second one that reads the same rows, added (Falcon-H1).
   FeedForward feed_forward = FeedForward::kDense;
   std::int64_t window = 0;  ///< Tokens that attention reaches back; 0: all.
   bool chunked = false;     ///< `window` cuts the sequence into chunks that see none of another.
@@ -182,10 +203,16 @@ struct LayerClass {
   /// The two follow from what the model freezes, and are never part of `Architecture::pattern`.
   bool frozen = false;  ///< None of its weights is trained, and it has no adapters.
   GradientPath gradients = GradientPath::kThrough;
+  std::optional<NormPlacement> norms = {};  ///< Where norms stand, if not as in the model.
   auto operator<=>(const LayerClass&) const = default;
 
   [[nodiscard]] bool has_experts() const { return feed_forward == FeedForward::kExperts; }
   [[nodiscard]] bool attends() const { return mixer == Mixer::kAttention; }
+  [[nodiscard]] bool has_mixer(Mixer kind) const {
+    return mixer == kind || (kind != Mixer::kNone && beside == kind);
+  }
+  /// The mixer that carries a state; `kNone`: there is none.
+  [[nodiscard]] Mixer carrier() const { return attends() ? beside : mixer; }
 };
 
 /// A decoder-only model: everything that decides its parameters, operators and messages.
@@ -224,6 +251,7 @@ struct Architecture {
   QkNorm qk_norm = QkNorm::kNone;
   bool qk_norm_bias = false;       ///< Biases of the norms of queries and keys.
   bool attention_gate = false;     ///< The core's result times a sigmoid of its own projection.
+  bool gate_bias = false;          ///< A bias per head of those gates (Beam).
   bool sinks = false;              ///< A trained logit per head in every softmax (gpt-oss).
   double attention_scale = 0;      ///< Of the scores; 0: one over the root of `head_dim`.
   double attention_cap = 0;        ///< Bound of the scores by a hyperbolic tangent; 0: none.
@@ -239,6 +267,7 @@ struct Architecture {
   double dropout = 0.0;  ///< Hidden and attention dropout in training; masks are kept.
   std::optional<LatentAttention> latent = {};
   std::optional<Experts> experts = {};
+  std::optional<Encoder> encoder = {};         ///< Of images; no part of the counts of the decoder.
   std::optional<StateMixer> state_mixer = {};  ///< Of the layers whose mixer carries a state.
   /// Layer by layer. Empty: all attend, with experts where the model has them.
   std::vector<LayerClass> pattern = {};
@@ -247,6 +276,9 @@ struct Architecture {
   /// What stands beside the weights, which are frozen then: the job says so, like `frozen`.
   std::optional<Adapters> adapters = {};
   Frozen frozen = {};
+  /// What it computes beyond all this that needs neither parameters nor products: clipped queries
+  /// (DBRX), a temperature by position (Llama 4). Counts and plans hold; nobody executes it.
+  std::string beyond = {};
 
   /// The class of every layer where `pattern` is empty.
   [[nodiscard]] LayerClass usual_layer() const;
@@ -266,9 +298,15 @@ struct Architecture {
   [[nodiscard]] std::int64_t value_dim() const {
     return latent ? latent->value_head_dim : head_dim;
   }
-  /// Whether a norm stands before each branch, and on its result.
-  [[nodiscard]] bool norms_inputs() const { return norm_placement != NormPlacement::kAfter; }
-  [[nodiscard]] bool norms_results() const { return norm_placement != NormPlacement::kBefore; }
+  /// Whether norms stand before each branch of a layer, and on its result.
+  [[nodiscard]] bool norms_inputs(const LayerClass& layer) const {
+    return layer.norms.value_or(norm_placement) != NormPlacement::kAfter;
+  }
+  [[nodiscard]] bool norms_results(const LayerClass& layer) const {
+    return layer.norms.value_or(norm_placement) != NormPlacement::kBefore;
+  }
+  /// Whether an indexer chooses the keys that a token sees.
+  [[nodiscard]] bool has_indexer() const { return latent && latent->index_heads > 0; }
   bool operator==(const Architecture&) const = default;
 };
 

@@ -44,7 +44,8 @@ nlohmann::ordered_json inline_model(const Architecture& model);
 /// layers, hidden, heads, kv_heads, head_dim, ffn, vocabulary, positions, norm, position,
 /// activation, gated, tied, attention (full | grouped | latent), length, forward_flops_per_token
 /// and flops_per_token (forward and backward) at that length; where the model has them window,
-/// experts, multi_token_layers and multi_token_counted.
+/// experts, multi_token_layers and multi_token_counted, encoder (none of it in the counts above:
+/// name, parameters, projector, and of an image patches, tokens and forward_flops), beyond.
 nlohmann::ordered_json describe_model(const Architecture& model, std::int64_t length);
 
 }  // namespace stepwright

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/catalog_layered.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright {
@@ -201,6 +202,7 @@ std::vector<std::string_view> built_in_models() {
   std::vector<std::string_view> names;
   for (const Row& row : kDense) names.push_back(row.name);
   for (const ExpertRow& row : kSparse) names.push_back(row.base.name);
+  for (const LayeredModel& layered : layered_models()) names.push_back(layered.name);
   std::ranges::sort(names);
   return names;
 }
@@ -214,6 +216,11 @@ std::optional<Architecture> built_in_model(std::string_view name) {
     if (row.base.name == name) model = build(row);
   }
   if (model) add_specialities(*model);
+  for (const LayeredModel& layered : layered_models()) {
+    if (layered.name != name) continue;
+    model = layered.make();
+    model->name = name;
+  }
   return model;
 }
 

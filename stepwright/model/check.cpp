@@ -75,6 +75,12 @@ class Checker {
     size("latent.nope_head_dim", latent.nope_head_dim, 1);
     size("latent.rope_head_dim", latent.rope_head_dim, 1);
     size("latent.value_head_dim", latent.value_head_dim, 1);
+    size("latent.index_heads", latent.index_heads, 0);
+    size("latent.index_head_dim", latent.index_head_dim, 1);
+    size("latent.index_top_k", latent.index_top_k, 1);
+    rule(latent.index_heads == 0 || latent.query_rank > 0, "latent.index_heads", latent.index_heads,
+         "0 without latent.query_rank, whose rows an indexer reads");
+    width("latent.index_heads", latent.index_heads, latent.index_head_dim);
     rule(model_.head_dim == latent.nope_head_dim + latent.rope_head_dim, "head_dim",
          model_.head_dim, "latent.nope_head_dim + latent.rope_head_dim");
     rule(model_.kv_heads == model_.heads, "kv_heads", model_.kv_heads,
@@ -121,6 +127,10 @@ class Checker {
          "at least 0, below 1");
     rule(!model_.norm_bias || model_.norm == Norm::kLayer, "norm_bias", true,
          "false with norm: rmsnorm");
+    rule(!model_.gate_bias || model_.attention_gate, "gate_bias", true,
+         "false without attention_gate");
+    rule(model_.activation != Activation::kXielu || (!model_.gated && !model_.experts),
+         "activation", "xielu", "another where gated or with experts");
     rule(!model_.shared_input_norm || model_.parallel_residual, "shared_input_norm", true,
          "false without parallel_residual");
     rule(model_.dropout >= 0 && model_.dropout < 1, "dropout", model_.dropout,
@@ -161,6 +171,9 @@ class Checker {
     size("layers.ffn", layer.ffn, 0);
     rule(layer.window == 0 || layer.attends(), "window", layer.window,
          "0 in a layer that does not attend");
+    rule(layer.beside == Mixer::kNone || (layer.attends() && layer.beside != Mixer::kAttention),
+         "layers.beside", name_of(kMixerNames, layer.beside),
+         "none, or beside attention one that carries a state");
     rule(!layer.chunked || layer.window > 0, "layers.chunked", true, "false without a window");
     rule(layer.mixer != Mixer::kNone || layer.feed_forward != FeedForward::kNone, "layers.mixer",
          "none", "another where feed_forward is none");

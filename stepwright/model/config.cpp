@@ -5,7 +5,9 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/config_encoder.h"
 #include "stepwright/model/config_families.h"
+#include "stepwright/model/config_refusals.h"
 #include "stepwright/model/config_rotary.h"
 
 namespace stepwright {
@@ -25,6 +27,24 @@ std::string name_of(const Document& document) {
   return folder.empty() ? path.stem().string() : folder;
 }
 
+/// Why a type is not read, where that is known; and that code of a file's own is never run.
+std::string reason_for(const std::string& word, Node config) {
+  std::string reason = fmt::format("'{}' is not supported", printable(word));
+  for (const RefusedType& refused : refused_types()) {
+    if (refused.model_type != word) continue;
+    reason += fmt::format(" ({}; {} of the same sizes may stand in for it)", refused.reason,
+                          refused.instead);
+  }
+  if (const auto code = config.find("auto_map"); code && code->is_mapping()) {
+    for (const auto& [name, place] : code->members()) {
+      reason += fmt::format("; its own code (auto_map: {}) is never run",
+                            printable(place.is_scalar() ? place.text() : std::string(name)));
+      break;
+    }
+  }
+  return reason;
+}
+
 const ConfigFamily& family_of(Node config) {
   const Node type = config.get("model_type");
   const std::string word = type.text();
@@ -34,7 +54,7 @@ const ConfigFamily& family_of(Node config) {
     known.push_back(family.model_type);
   }
   type.fail_unsupported(
-      fmt::format("'{}' is not supported (supported: {})", printable(word), list_of(known)));
+      fmt::format("{} (supported: {})", reason_for(word, config), list_of(known)));
 }
 
 }  // namespace
@@ -47,8 +67,11 @@ Architecture read_config(const Document& document) {
   const ConfigFamily& family = family_of(config);
   const ConfigFields fields(config, multimodal ? std::optional(root) : std::nullopt);
   Architecture model = family.read(fields);
-  if (model.position == Position::kRope) read_rotary_numbers(fields, family.rotary_base, model);
+  const bool is_usual = model.rotary_base == Architecture{}.rotary_base;
+  const double base = is_usual ? family.rotary_base : model.rotary_base;
+  if (model.position == Position::kRope) read_rotary_numbers(fields, base, model);
   model.name = name_of(document);
+  model.encoder = read_encoder(root, model);
   check(model, config.where(), family.names);
   return model;
 }

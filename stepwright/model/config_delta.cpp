@@ -70,6 +70,32 @@ Architecture read_qwen3_5_moe(const ConfigFields& fields) {
   return model;
 }
 
+/// Norms stand on the results of layers that attend, and before the others.
+Architecture read_olmo_hybrid(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 65536});
+  model.qk_norm = QkNorm::kWhole;
+  model.norm_placement = NormPlacement::kAfter;
+  add_attention_biases(fields, model);
+  StateMixer mixer{.heads = fields.size_or("linear_num_value_heads", model.heads),
+                   .groups = fields.size_or("linear_num_key_heads", model.heads),
+                   .kernel = fields.size_or("linear_conv_kernel_dim", 4),
+                   .normed = true};
+  mixer.state = fields.size_or("linear_key_head_dim", 3 * model.hidden / (4 * mixer.groups));
+  mixer.head_dim = fields.size_or("linear_value_head_dim", 2 * mixer.state);
+  model.state_mixer = mixer;
+  read_delta_layers(fields, model);
+  std::vector<LayerClass> layers = layers_of(model);
+  for (LayerClass& layer : layers) {
+    if (!layer.attends()) layer.norms = NormPlacement::kBefore;
+  }
+  set_layers(model, std::move(layers));
+  if (!carries_state(model)) model.state_mixer.reset();
+  if (fields.flag("linear_allow_neg_eigval", true)) {
+    model.beyond = "strengths of delta nets up to two";
+  }
+  return model;
+}
+
 Architecture read_qwen3_5(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 4});
   add_delta_net(fields, model);
@@ -133,6 +159,7 @@ Architecture read_lfm2_moe(const ConfigFields& fields) {
 const ConfigFamily kDeltaFamilies[] = {
     {"lfm2", read_lfm2, usual_names(), 1e6},
     {"lfm2_moe", read_lfm2_moe, usual_names(), 1e6},
+    {"olmo_hybrid", read_olmo_hybrid, usual_names()},
     {"qwen3_5_moe_text", read_qwen3_5_moe, usual_names()},
     {"qwen3_5_text", read_qwen3_5, usual_names()},
     {"qwen3_next", read_qwen3_next, usual_names()},

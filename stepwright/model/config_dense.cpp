@@ -26,6 +26,21 @@ Architecture read_qwen2(const ConfigFields& fields) {
   return model;
 }
 
+/// Qwen2-VL and Qwen2.5-VL: rotary positions in three dimensions.
+Architecture read_qwen2_vl(const ConfigFields& fields) {
+  Architecture model =
+      read_rotary(fields, {.positions = 32768, .kv_heads = 8, .norm_epsilon = 1e-5});
+  model.qkv_bias = true;
+  read_windows(fields, WindowRule::kFromLayer, 4096, model);
+  return model;
+}
+
+Architecture read_qwen3_vl(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 128000, .kv_heads = 32, .head_dim = 128});
+  add_qwen3_attention(fields, model);
+  return model;
+}
+
 Architecture read_qwen3(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 32});
   model.head_dim = fields.find({"head_dim"}) ? head_dim(fields, model) : 128;
@@ -57,6 +72,18 @@ Architecture read_arcee(const ConfigFields& fields) {
       fields, {.positions = 4096, .norm_epsilon = 1e-5, .activation = Activation::kSquaredRelu});
   model.gated = false;
   add_llama_biases(fields, model);
+  return model;
+}
+
+/// An activation with two trained numbers, norms of single heads (Apertus).
+Architecture read_apertus(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 65536, .norm_epsilon = 1e-5, .activation = Activation::kXielu});
+  model.gated = false;
+  add_qwen3_attention(fields, model);
+  if (!fields.value("rope_parameters") && !fields.value("rope_scaling")) {
+    model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLlama3, .factor = 8};
+  }
   return model;
 }
 
@@ -241,6 +268,25 @@ Architecture read_nanochat(const ConfigFields& fields) {
   return model;
 }
 
+/// Layers are rotated where `rope_parameters` has numbers for their type.
+Architecture read_cohere_compass(const ConfigFields& fields) {
+  Architecture model = read_cohere(fields);
+  model.qk_norm = QkNorm::kNone;
+  model.logit_scale = fields.number_or("logit_scale", 1, 0, 1e6);
+  read_windows(fields, [](std::int64_t) { return false; }, 4096, model);
+  const auto rope = fields.value("rope_parameters");
+  const auto turns = [&](std::string_view type) {
+    const auto numbers = rope ? rope->find(type) : std::nullopt;
+    return numbers && numbers->is_mapping();
+  };
+  const bool full = turns("full_attention");
+  const bool sliding = turns("sliding_attention");
+  mark_rotated_layers(model, [&](const LayerClass& layer, std::int64_t) {
+    return layer.window > 0 ? sliding : full;
+  });
+  return model;
+}
+
 /// LayerNorm that multiplies by 1 + weight, with a bias (`NemotronLayerNorm1P`).
 Architecture read_nemotron(const ConfigFields& fields) {
   Architecture model =
@@ -272,9 +318,11 @@ Architecture read_internlm3(const ConfigFields& fields) {
 }
 
 const ConfigFamily kDenseFamilies[] = {
+    {"apertus", read_apertus, usual_names(), 1.2e7},
     {"arcee", read_arcee, usual_names()},
     {"cohere", read_cohere, usual_names()},
     {"cohere2", read_cohere2, usual_names()},
+    {"cohere_compass_text", read_cohere_compass, usual_names()},
     {"cwm", read_cwm, usual_names()},
     {"ernie4_5", read_ernie, usual_names()},
     {"exaone4", read_exaone4, usual_names()},
@@ -298,6 +346,11 @@ const ConfigFamily kDenseFamilies[] = {
     {"olmo3", read_olmo3, usual_names()},
     {"phi3", read_phi3, usual_names()},
     {"qwen2", read_qwen2, usual_names()},
+    {"qwen2_5_vl", read_qwen2_vl, usual_names(), 1e6},
+    {"qwen2_5_vl_text", read_qwen2_vl, usual_names(), 1e6},
+    {"qwen2_vl", read_qwen2_vl, usual_names(), 1e6},
+    {"qwen2_vl_text", read_qwen2_vl, usual_names(), 1e6},
+    {"qwen3_vl_text", read_qwen3_vl, usual_names(), 5e5},
     {"qwen3", read_qwen3, usual_names()},
     {"seed_oss", read_seed_oss, usual_names()},
     {"smollm3", read_smollm3, usual_names(), 2e6},

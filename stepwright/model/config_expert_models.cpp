@@ -1,8 +1,11 @@
 // Decoders with experts that routers weigh by a softmax.
+#include <set>
+
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_experts.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
+#include "stepwright/model/layer_order.h"
 
 namespace stepwright {
 namespace {
@@ -34,6 +37,14 @@ Architecture read_qwen3_moe(const ConfigFields& fields) {
   add_qwen3_attention(fields, model);
   read_qwen_experts(fields, {.count = 128, .top_k = 8, .ffn = 768}, model);
   read_windows(fields, WindowRule::kSwitched, 4096, model);
+  return model;
+}
+
+Architecture read_qwen3_vl_moe(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 128000, .kv_heads = 16, .tied = true});
+  add_qwen3_attention(fields, model);
+  read_qwen_experts(fields, {.count = 60, .top_k = 4, .ffn = 1408}, model);
+  if (model.experts) model.experts->normalize_top_k = true;
   return model;
 }
 
@@ -193,10 +204,149 @@ Architecture read_ernie_moe(const ConfigFields& fields) {
   return model;
 }
 
+constexpr FieldName kDbrxNames[] = {{"layers", "n_layers"},        {"hidden", "d_model"},
+                                    {"heads", "n_heads"},          {"kv_heads", "kv_n_heads"},
+                                    {"vocab", "vocab_size"},       {"positions", "max_seq_len"},
+                                    {"experts.top_k", "moe_top_k"}};
+
+/// LayerNorm without biases; attention and experts in mappings of their own.
+Architecture read_dbrx(const ConfigFields& fields) {
+  const ConfigFields attention = fields.nested("attn_config");
+  const ConfigFields feed_forward = fields.nested("ffn_config");
+  Architecture model;
+  model.layers = fields.size({"n_layers", "num_hidden_layers"}, kLargestLayers);
+  model.hidden = fields.size({"d_model", "hidden_size"});
+  model.heads = fields.size({"n_heads", "num_attention_heads"});
+  model.kv_heads = attention.size_or("kv_n_heads", 1);
+  model.head_dim = head_dim(fields, model);
+  model.vocabulary = fields.size({"vocab_size"});
+  model.positions = fields.size_or({"max_seq_len", "max_position_embeddings"}, 2048);
+  model.norm = Norm::kLayer;
+  model.rotary_base = attention.number_or("rope_theta", model.rotary_base, 0, 1e12);
+  if (attention.value("clip_qkv")) model.beyond = "queries, keys and values are clipped";
+  const auto normalized = feed_forward.find({"moe_normalize_expert_weights"});
+  model.experts = Experts{.count = feed_forward.size_or("moe_num_experts", 4),
+                          .top_k = feed_forward.size_or("moe_top_k", 1),
+                          .ffn = feed_forward.size_or("ffn_hidden_size", 3584),
+                          .normalize_top_k = !normalized || !normalized->is_null()};
+  if (feed_forward.value("ffn_act_fn")) {
+    model.activation = feed_forward.nested("ffn_act_fn").activation("name", Activation::kSilu);
+  }
+  return model;
+}
+
+/// Both branches from one norm (Command-R), experts in one of them.
+Architecture read_cohere2_moe(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 8192, .head_dim = 128, .tied = true});
+  if (!fields.value("rms_norm_eps")) {
+    model.norm = Norm::kLayer;
+    model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
+  }
+  model.parallel_residual = model.shared_input_norm = true;
+  model.logit_scale = fields.number_or("logit_scale", 0.0625, 0, 1e6);
+  add_attention_biases(fields, model);
+  model.experts = wide_experts(model, fields.size_or("num_experts", 8),
+                               fields.size_or("num_experts_per_tok", 2),
+                               fields.size_or({"num_shared_experts"}, 0, 0, kMostShared));
+  const auto selection = fields.value("expert_selection_fn");
+  if (selection && selection->text() == "sigmoid") {
+    model.experts->scoring = Scoring::kSigmoid;
+    model.experts->normalize_top_k = fields.flag("norm_topk_prob", true);
+  }
+  const auto combined = fields.value("shared_expert_combination_strategy");
+  if (model.experts->shared_ffn > 0 && (!combined || combined->text() == "average")) {
+    model.beyond = "routed and shared experts are averaged";
+  }
+  model.ffn = fields.size_or("prefix_dense_intermediate_size", model.ffn);
+  const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
+  mark_listed_dense(fields, first, model);
+  const std::int64_t prefix = fields.size_or("prefix_dense_sliding_window_pattern", 1);
+  const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
+  read_windows(
+      fields,
+      [=](std::int64_t i) {
+        return i < first ? (i + 1) % prefix != 0 : (i - first + 1) % every != 0;
+      },
+      4096, model);
+  mark_rotated_layers(model, [prefix](const LayerClass& layer, std::int64_t) {
+    return layer.window > 0 || (!layer.has_experts() && prefix == 1);
+  });
+  return model;
+}
+
+/// Layers whose entry in `no_rope_layers` is 0 are not rotated; where it is empty every fourth.
+std::vector<std::uint8_t> llama4_rotated(const ConfigFields& fields, const Architecture& model) {
+  const std::int64_t every = fields.size_or("no_rope_layer_interval", 4);
+  std::vector<std::uint8_t> rotated;
+  for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
+  const auto list = fields.value("no_rope_layers");
+  if (!list || (list->is_sequence() && list->size() == 0)) return rotated;
+  check_one_per_layer(*list, model);
+  for (std::size_t i = 0; i < rotated.size(); ++i) {
+    rotated[i] = list->at(i).integer(0, 1) != 0 ? 1 : 0;
+  }
+  return rotated;
+}
+
+/// Chunks of attention where layers are rotated, unless `layer_types` says otherwise.
+void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
+  const std::vector<std::uint8_t> rotated = llama4_rotated(fields, model);
+  const auto chunk = fields.find({"attention_chunk_size"});
+  const std::int64_t window =
+      chunk && chunk->is_null() ? 0 : fields.size_or("attention_chunk_size", 8192);
+  const LayerClass chunked{.window = window, .chunked = window > 0};
+  std::vector<LayerClass> attending;
+  if (const auto types = fields.value("layer_types")) {
+    check_one_per_layer(*types, model);
+    attending = listed_layers(*types, {{"chunked_attention", chunked}, {"full_attention", {}}});
+  }
+  std::vector<LayerClass> layers = layers_of(model);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerClass& seen =
+        attending.empty() ? (rotated[i] != 0 ? chunked : LayerClass{}) : attending[i];
+    layers[i].window = seen.window;
+    layers[i].chunked = seen.chunked;
+    layers[i].rotated = rotated[i] != 0;
+  }
+  set_layers(model, std::move(layers));
+}
+
+/// Experts as wide as `intermediate_size`, a shared one beside, dense MLPs of
+/// `intermediate_size_mlp`.
+Architecture read_llama4(const ConfigFields& fields) {
+  Architecture model = read_rotary(
+      fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
+  add_attention_biases(fields, model);
+  if (fields.flag("use_qk_norm", true)) model.qk_norm = QkNorm::kPlain;
+  model.experts = wide_experts(model, fields.size_or("num_local_experts", 16),
+                               fields.size_or("num_experts_per_tok", 1), 1);
+  model.experts->normalize_top_k = false;
+  model.experts->scoring = Scoring::kSigmoid;
+  model.ffn = fields.size_or("intermediate_size_mlp", 16384);
+  const std::int64_t every = fields.size_or("interleave_moe_layer_step", 1);
+  std::set<std::int64_t> sparse;
+  const auto listed = fields.value("moe_layers");
+  for (std::size_t i = 0; listed && i < listed->size(); ++i) {
+    sparse.insert(listed->at(i).integer(0, model.layers - 1));
+  }
+  mark_dense_layers(model, [&](std::int64_t layer) {
+    return listed ? !sparse.contains(layer) : (layer + 1) % every != 0;
+  });
+  read_llama4_layers(fields, model);
+  model.beyond = "what experts take in is scaled by the router";
+  if (fields.flag("attn_temperature_tuning", true)) {
+    model.beyond += ", queries by their position in layers that are not rotated";
+  }
+  return model;
+}
+
 const ConfigFamily kExpertFamilies[] = {
     {"aria_text", read_aria, usual_names()},
+    {"cohere2_moe", read_cohere2_moe, usual_names()},
+    {"dbrx", read_dbrx, kDbrxNames},
     {"ernie4_5_moe", read_ernie_moe, usual_names(), 5e5},
     {"hunyuan_v1_moe", read_hunyuan_moe, usual_names()},
+    {"llama4_text", read_llama4, usual_names(), 5e5},
     {"mellum", read_mellum, usual_names(), 5e5},
     {"flex_olmo", read_flex_olmo, usual_names(), 5e5},
     {"granitemoe", read_granitemoe, usual_names()},
@@ -207,6 +357,7 @@ const ConfigFamily kExpertFamilies[] = {
     {"mixtral", read_mixtral, usual_names(), 1e6},
     {"olmoe", read_olmoe, usual_names()},
     {"qwen2_moe", read_qwen2_moe, usual_names()},
+    {"qwen3_vl_moe_text", read_qwen3_vl_moe, usual_names(), 5e5},
     {"qwen3_moe", read_qwen3_moe, usual_names()},
 };
 

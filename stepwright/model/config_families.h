@@ -16,7 +16,7 @@ struct ConfigFamily {
   std::string_view model_type;
   Architecture (*read)(const ConfigFields& fields);
   std::span<const FieldName> names;  ///< For the messages of `check`.
-  double rotary_base = 1e4;          ///< Where the file has none.
+  double rotary_base = 1e4;          ///< Where neither the file nor the reader has one.
 };
 
 /// The supported families, sorted by `model_type`.

@@ -15,7 +15,7 @@ constexpr Named<Activation> kActivations[] = {
     {Activation::kGelu, "gelu"},          {Activation::kGeluTanh, "gelu_new"},
     {Activation::kGeluTanh, "gelu_fast"}, {Activation::kGeluTanh, "gelu_pytorch_tanh"},
     {Activation::kGelu, "gelu_python"},   {Activation::kRelu, "relu"},
-    {Activation::kSquaredRelu, "relu2"},
+    {Activation::kSquaredRelu, "relu2"},  {Activation::kXielu, "xielu"},
 };
 
 double fraction(Node node) { return node.number(0, 1); }
@@ -53,6 +53,12 @@ std::optional<Node> ConfigFields::value(std::string_view key) const {
   return found && !found->is_null() ? found : std::nullopt;
 }
 
+ConfigFields ConfigFields::nested(std::string_view key) const {
+  const Node found = config_.get(key);
+  if (!found.is_mapping()) found.fail("must be a mapping");
+  return {found, std::nullopt};
+}
+
 std::int64_t ConfigFields::size(std::initializer_list<std::string_view> spellings,
                                 std::int64_t high) const {
   const auto found = find(spellings);
@@ -70,9 +76,8 @@ std::int64_t ConfigFields::size_or(std::initializer_list<std::string_view> spell
 
 bool ConfigFields::tied(bool fallback) const {
   constexpr std::string_view kKey = "tie_word_embeddings";
-  if (value(kKey) || !outer_) return flag(kKey, fallback);
-  const auto found = outer_->find(kKey);
-  return found && !found->is_null() ? found->boolean() : fallback;
+  const auto around = outer_ ? outer_->find(kKey) : std::nullopt;
+  return around && !around->is_null() ? around->boolean() : flag(kKey, fallback);
 }
 
 Activation ConfigFields::activation(std::string_view key, Activation fallback) const {

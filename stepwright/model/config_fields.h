@@ -24,6 +24,8 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   /// The value of a key, nothing when it is absent or null.
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
 
+  /// The keys of a mapping inside, which must be there.
+  [[nodiscard]] ConfigFields nested(std::string_view key) const;
   /// A size that must be there.
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
                                   std::int64_t high = kLargestSize) const;
@@ -34,7 +36,7 @@ class ConfigFields : public OptionalFields<ConfigFields> {
                                      std::int64_t fallback, std::int64_t low = 1,
                                      std::int64_t high = kLargestSize) const;
 
-  /// `tie_word_embeddings`, which multimodal files may keep outside of their `text_config`.
+  /// `tie_word_embeddings`; around a `text_config` it decides over that inside.
   [[nodiscard]] bool tied(bool fallback) const;
   /// An activation by the names of transformers; others are `kUnsupported`.
   [[nodiscard]] Activation activation(std::string_view key, Activation fallback) const;

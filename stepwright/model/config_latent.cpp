@@ -95,6 +95,58 @@ Architecture read_glm4_moe_lite(const ConfigFields& fields) {
   return model;
 }
 
+/// An indexer in every layer (DeepSeek-V3.2, GLM-5).
+void add_indexer(const ConfigFields& fields, std::int64_t heads, Architecture& model) {
+  if (model.latent->query_rank == 0) {
+    fields.value("q_lora_rank")->fail("must be a rank: an indexer reads the rows of queries");
+  }
+  model.latent->index_heads = fields.size_or("index_n_heads", heads);
+  model.latent->index_head_dim = fields.size_or("index_head_dim", 128);
+  model.latent->index_top_k = fields.size_or("index_topk", 2048);
+  if (const auto types = fields.value("layer_types")) {
+    check_one_per_layer(*types, model);
+    static_cast<void>(listed_layers(*types, {{"indexed_attention", {}}}));
+  }
+}
+
+/// Experts of DeepSeek-V3 behind three dense layers.
+void add_v3_experts(const ConfigFields& fields, Experts fallback, Architecture& model) {
+  model.mlp_bias = fields.flag("mlp_bias", false);
+  if (model.mlp_bias) fields.value("mlp_bias")->fail_unsupported("biases of the MLPs");
+  fallback.count = 256;
+  fallback.top_k = 8;
+  fallback.ffn = 2048;
+  fallback.scale = 2.5;
+  model.experts = sigmoid_experts(fields, fallback, 1);
+  mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 3, 0), model);
+  model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 0, 0);
+}
+
+Architecture read_deepseek_v32(const ConfigFields& fields) {
+  Architecture model = read_latent_model(fields, {.positions = 163840});
+  add_v3_experts(fields, {.groups = 8, .top_groups = 4}, model);
+  add_indexer(fields, 64, model);
+  return model;
+}
+
+Architecture read_glm_moe_dsa(const ConfigFields& fields) {
+  Architecture model = read_latent_model(
+      fields, {.positions = 202752,
+               .norm_epsilon = 1e-5,
+               .latent = {.query_rank = 2048, .nope_head_dim = 192, .value_head_dim = 256}});
+  add_v3_experts(fields, {}, model);
+  add_indexer(fields, 32, model);
+  for (const std::string_view key : {"index_topk_pattern", "index_topk_freq"}) {
+    const auto found = fields.value(key);
+    if (found && found->text() != "1") found->fail_unsupported("indexers that layers share");
+  }
+  if (const auto types = fields.value("indexer_types")) {
+    check_one_per_layer(*types, model);
+    static_cast<void>(listed_layers(*types, {{"full", {}}}));
+  }
+  return model;
+}
+
 Architecture read_youtu(const ConfigFields& fields) {
   return read_latent_model(fields, {.positions = 131072, .tied = true});
 }
@@ -122,7 +174,9 @@ Architecture read_minicpm3(const ConfigFields& fields) {
 const ConfigFamily kLatentFamilies[] = {
     {"deepseek_v2", read_deepseek_v2, usual_names()},
     {"deepseek_v3", read_deepseek_v3, usual_names()},
+    {"deepseek_v32", read_deepseek_v32, usual_names()},
     {"glm4_moe_lite", read_glm4_moe_lite, usual_names()},
+    {"glm_moe_dsa", read_glm_moe_dsa, usual_names()},
     {"minicpm3", read_minicpm3, usual_names()},
     {"youtu", read_youtu, usual_names()},
 };

@@ -79,9 +79,12 @@ Architecture read_mamba2(const ConfigFields& fields) {
   return model;
 }
 
+std::int64_t expanded(const ConfigFields& fields, const Architecture& model) {
+  return fields.size_or("mamba_expand", 2) * model.hidden;
+}
+
 /// Mamba-2 as Bamba and Granite name it; heads are `auto` or a number.
-StateMixer bamba_mixer(const ConfigFields& fields, const Architecture& model) {
-  const std::int64_t width = fields.size_or("mamba_expand", 2) * model.hidden;
+StateMixer bamba_mixer(const ConfigFields& fields, std::int64_t width) {
   const auto heads = fields.value("mamba_n_heads");
   const auto dim = fields.value("mamba_d_head");
   StateMixer mixer{
@@ -108,7 +111,7 @@ Architecture read_bamba(const ConfigFields& fields) {
   model.rotary_fraction = fields.rotary_fraction(0.5);
   add_attention_biases(fields, model);
   model.mlp_bias = fields.flag("mlp_bias", false);
-  model.state_mixer = bamba_mixer(fields, model);
+  model.state_mixer = bamba_mixer(fields, expanded(fields, model));
   std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers), {.mixer = Mixer::kMamba2});
   if (const auto attending = fields.value("attn_layer_indices")) {
     for (std::size_t i = 0; i < attending->size(); ++i) {
@@ -120,6 +123,73 @@ Architecture read_bamba(const ConfigFields& fields) {
   return model;
 }
 
+/// Attention and Mamba-2 side by side in every layer; a dozen factors, of which two have a place.
+Architecture read_falcon_h1(const ConfigFields& fields) {
+  Architecture model =
+      read_rotary(fields, {.positions = 8192, .kv_heads = 8, .norm_epsilon = 1e-5});
+  add_attention_biases(fields, model);
+  model.mlp_bias = fields.flag("mlp_bias", false);
+  const auto width = fields.find({"mamba_d_ssm"});
+  model.state_mixer =
+      bamba_mixer(fields, width && width->is_null() ? expanded(fields, model)
+                                                    : fields.size_or("mamba_d_ssm", 1024));
+  model.state_mixer->normed = fields.flag("mamba_rms_norm", false);
+  if (fields.flag("projectors_bias", false) != model.state_mixer->bias) {
+    fields.fail(
+        "projectors_bias must be as mamba_proj_bias: one bias of Mamba without the other "
+        "is not supported");
+  }
+  constexpr double kLargestScale = 1e6;
+  model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
+  model.logit_scale = fields.number_or("lm_head_multiplier", 1, 0, kLargestScale);
+  model.beyond = "factors of branches, keys and parts of Mamba's projection";
+  set_layers(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
+                                            {.beside = Mixer::kMamba2}));
+  return model;
+}
+
+/// Every `period`-th layer from `offset` on attends, or has experts.
+bool stands_at(const ConfigFields& fields, std::string_view kind, std::int64_t layer,
+               std::int64_t period, std::int64_t offset) {
+  period = fields.size_or(fmt::format("{}_layer_period", kind), period);
+  return layer % period == fields.size_or(fmt::format("{}_layer_offset", kind), offset, 0);
+}
+
+/// Mamba with norms of its selection, among layers that attend without positions.
+Architecture read_jamba(const ConfigFields& fields) {
+  Architecture model = read_common(fields, {.positions = 262144, .kv_heads = 8});
+  model.head_dim = model.hidden / model.heads;
+  model.position = Position::kNone;
+  const auto rank = fields.value("mamba_dt_rank");
+  const bool usual = !rank || rank->text() == "auto";
+  model.state_mixer =
+      StateMixer{.heads = expanded(fields, model),
+                 .state = fields.size_or("mamba_d_state", 16),
+                 .kernel = fields.size_or("mamba_d_conv", 4),
+                 .chunk = kScanChunk,
+                 .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestSize),
+                 .convolution_bias = fields.flag("mamba_conv_bias", true),
+                 .bias = fields.flag("mamba_proj_bias", false),
+                 .selection_normed = true};
+  const std::int64_t count = fields.size_or({"num_experts", "num_local_experts"}, 16);
+  std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers));
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    LayerClass& layer = layers[static_cast<std::size_t>(i)];
+    if (!stands_at(fields, "attn", i, 8, 4)) layer.mixer = Mixer::kMamba;
+    const bool sparse = count > 1 && stands_at(fields, "expert", i, 2, 1);
+    if (sparse) layer.feed_forward = FeedForward::kExperts;
+  }
+  set_layers(model, std::move(layers));
+  if (has_feed_forward(model, FeedForward::kExperts)) {
+    model.experts = Experts{.count = count,
+                            .top_k = fields.size_or("num_experts_per_tok", 2),
+                            .ffn = model.ffn,
+                            .normalize_top_k = false};
+  }
+  if (!carries_state(model)) model.state_mixer.reset();
+  return model;
+}
+
 Architecture read_granite_hybrid(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 2048});
   model.head_dim = model.hidden / model.heads;
@@ -127,7 +197,7 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
   add_granite_scales(fields, 1, model);
   const auto position = fields.value("position_embedding_type");
   if (!position || position->text() != "rope") model.position = Position::kNone;
-  model.state_mixer = bamba_mixer(fields, model);
+  model.state_mixer = bamba_mixer(fields, expanded(fields, model));
   const std::int64_t shared = fields.size_or("shared_intermediate_size", 1024);
   const std::int64_t count = fields.size_or("num_local_experts", 8, 0);
   if (count > 0) {
@@ -238,8 +308,10 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
 
 const ConfigFamily kMambaFamilies[] = {
     {"bamba", read_bamba, usual_names()},
+    {"falcon_h1", read_falcon_h1, usual_names()},
     {"falcon_mamba", read_mamba, kMambaNames},
     {"granitemoehybrid", read_granite_hybrid, usual_names()},
+    {"jamba", read_jamba, usual_names()},
     {"mamba", read_mamba, kMambaNames},
     {"mamba2", read_mamba2, kMambaNames},
     {"nemotron_h", read_nemotron_h, usual_names()},

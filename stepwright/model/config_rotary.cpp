@@ -78,6 +78,9 @@ void read_rotary_numbers(const ConfigFields& fields, double base, Architecture& 
   model.rotary_base = base;
   auto rope = fields.value("rope_scaling");
   if (!rope) rope = fields.value("rope_parameters");
+  if (const auto local = fields.value("rope_local_base_freq"); local && some_layer(model, true)) {
+    model.window_rotary_base = local->number(0, kLargest);
+  }
   if (!rope) return;
   if (!rope->is_mapping()) rope->fail("must be a mapping or null");
   const auto full = of_type(*rope, "full_attention");

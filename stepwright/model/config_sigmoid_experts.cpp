@@ -167,8 +167,31 @@ Architecture read_minimax_m3(const ConfigFields& fields) {
   return model;
 }
 
+/// Gates with a bias per head; every sixth layer and the last see the whole sequence.
+Architecture read_beam(const ConfigFields& fields) {
+  Architecture model = read_rotary(fields, {.positions = 8192, .kv_heads = 8, .head_dim = 128});
+  model.qk_norm = QkNorm::kHead;
+  fields.refuse("attention_bias", "biases beside gates that have their own");
+  model.norm_placement = NormPlacement::kBoth;
+  model.attention_gate = model.gate_bias = true;
+  const auto cap = fields.find({"final_logit_softcapping"});
+  model.logit_cap =
+      cap && cap->is_null() ? 0 : fields.number_or("final_logit_softcapping", 30, 0, kLargestScale);
+  model.experts = sigmoid_experts(
+      fields, {.count = 256, .top_k = 8, .ffn = 2560, .groups = 8, .top_groups = 4, .scale = 2.5},
+      0);
+  mark_listed_dense(fields, 3, model);
+  const std::int64_t last = model.layers - 1;
+  read_windows(
+      fields, [last](std::int64_t i) { return (i + 1) % 6 != 0 && i != last; }, 512, model);
+  rotate_windows_alone(fields, model);
+  model.beyond = "queries are scaled by their position in layers that are not rotated";
+  return model;
+}
+
 const ConfigFamily kSigmoidFamilies[] = {
     {"afmoe", read_afmoe, usual_names()},
+    {"beam", read_beam, usual_names()},
     {"dots1", read_dots1, usual_names()},
     {"exaone_moe", read_exaone_moe, usual_names()},
     {"flint", read_flint, usual_names()},

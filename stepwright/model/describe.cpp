@@ -38,10 +38,24 @@ Json mixers_of(const Architecture& model) {
   for (const auto& [mixer, name] : kMixerNames) {
     std::int64_t sum = 0;
     for (const auto& [layer, layers] : model.layer_classes()) {
-      if (layer.mixer == mixer) sum += layers;
+      if (layer.mixer == mixer || (mixer != Mixer::kNone && layer.beside == mixer)) sum += layers;
     }
     if (sum > 0) json[std::string(name)] = sum;
   }
+  return json;
+}
+
+/// Counts of 0 are those that nobody knows.
+Json encoder_of(const Encoder& encoder) {
+  Json json{{"name", encoder.name}};
+  const auto add = [&](const char* key, auto value) {
+    if (value > 0) json[key] = value;
+  };
+  add("parameters", encoder.parameters);
+  add("projector", encoder.projector);
+  add("patches", encoder.patches);
+  add("tokens", encoder.tokens);
+  add("forward_flops", encoder.flops);
   return json;
 }
 
@@ -73,6 +87,8 @@ Json describe_model(const Architecture& model, std::int64_t length) {
     json["multi_token_layers"] = model.multi_token_layers;
     json["multi_token_counted"] = model.count_multi_token;
   }
+  if (model.encoder) json["encoder"] = encoder_of(*model.encoder);
+  if (!model.beyond.empty()) json["beyond"] = model.beyond;
   json["length"] = length;
   json["forward_flops_per_token"] = forward_flops_per_token(model, length);
   json["flops_per_token"] = training_flops_per_token(model, length);

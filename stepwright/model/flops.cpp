@@ -20,16 +20,32 @@ double matrix_flops(const std::vector<Parameter>& list, const Architecture& mode
   return flops;
 }
 
+/// An indexer's scores of every key, weighed by head.
+double index_flops(const Architecture& model, std::int64_t length) {
+  if (!model.has_indexer()) return 0;
+  return 2.0 * static_cast<double>(length) * static_cast<double>(model.latent->index_heads) *
+         static_cast<double>(model.latent->index_head_dim + 1);
+}
+
+/// Keys that a token meets.
+std::int64_t seen_keys(const Architecture& model, const LayerClass& layer, std::int64_t length) {
+  const std::int64_t reach =
+      model.has_indexer() ? std::min(model.latent->index_top_k, length) : length;
+  return layer.window > 0 ? std::min(layer.window, reach) : reach;
+}
+
 /// FLOPs of one token in a mixer beyond its matrices.
 double mixer_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
-  if (layer.mixer == Mixer::kNone) return 0;
-  if (!layer.attends()) {
-    return convolution_flops_per_token(*model.state_mixer, layer.mixer) +
-           scan_flops_per_token(*model.state_mixer, layer.mixer);
+  double flops = 0;
+  if (layer.carrier() != Mixer::kNone) {
+    flops = convolution_flops_per_token(*model.state_mixer, layer.carrier()) +
+            scan_flops_per_token(*model.state_mixer, layer.carrier());
   }
-  const std::int64_t seen = layer.window > 0 ? std::min(layer.window, length) : length;
-  return 2.0 * static_cast<double>(seen) * static_cast<double>(model.heads) *
-         static_cast<double>(model.head_dim + model.value_dim());
+  if (!layer.attends()) return flops;
+  return flops + index_flops(model, length) +
+         2.0 * static_cast<double>(seen_keys(model, layer, length)) *
+             static_cast<double>(model.heads) *
+             static_cast<double>(model.head_dim + model.value_dim());
 }
 
 double head_flops(const Architecture& model) {

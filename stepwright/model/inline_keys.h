@@ -29,6 +29,7 @@ inline constexpr ModelKey<Architecture> kBlockKeys[] = {
     {"head_bias", &Architecture::head_bias},
     {"qk_norm_bias", &Architecture::qk_norm_bias},
     {"attention_gate", &Architecture::attention_gate},
+    {"gate_bias", &Architecture::gate_bias},
     {"sinks", &Architecture::sinks},
     {"norm_weight", &Architecture::norm_weight},
     {"norm_unit_offset", &Architecture::norm_unit_offset},
@@ -55,7 +56,10 @@ inline constexpr ModelKey<LatentAttention> kLatentKeys[] = {
     {"kv_rank", &LatentAttention::kv_rank},
     {"nope_head_dim", &LatentAttention::nope_head_dim},
     {"rope_head_dim", &LatentAttention::rope_head_dim},
-    {"value_head_dim", &LatentAttention::value_head_dim}};
+    {"value_head_dim", &LatentAttention::value_head_dim},
+    {"index_heads", &LatentAttention::index_heads, 0},
+    {"index_head_dim", &LatentAttention::index_head_dim},
+    {"index_top_k", &LatentAttention::index_top_k}};
 inline constexpr ModelKey<Experts> kExpertKeys[] = {{"count", &Experts::count},
                                                     {"top_k", &Experts::top_k},
                                                     {"ffn", &Experts::ffn},
@@ -78,7 +82,13 @@ inline constexpr ModelKey<StateMixer> kStateMixerKeys[] = {
     {"step_rank", &StateMixer::step_rank, 0},
     {"convolution_bias", &StateMixer::convolution_bias},
     {"bias", &StateMixer::bias},
-    {"normed", &StateMixer::normed}};
+    {"normed", &StateMixer::normed},
+    {"selection_normed", &StateMixer::selection_normed}};
+inline constexpr ModelKey<Encoder> kEncoderKeys[] = {{"parameters", &Encoder::parameters, 0},
+                                                     {"projector", &Encoder::projector, 0},
+                                                     {"patches", &Encoder::patches, 0},
+                                                     {"tokens", &Encoder::tokens, 0},
+                                                     {"flops", &Encoder::flops, 0, 1e30}};
 inline constexpr ModelKey<LayerClass> kLayerKeys[] = {{"window", &LayerClass::window, 0},
                                                       {"chunked", &LayerClass::chunked},
                                                       {"rotated", &LayerClass::rotated},

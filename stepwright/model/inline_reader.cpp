@@ -71,7 +71,7 @@ std::string name_of(const InlineFields& fields) {
 }
 
 std::int64_t run_length(const InlineFields& run) {
-  check_keys(run.own(), {"count", "mixer", "feed_forward"}, kLayerKeys);
+  check_keys(run.own(), {"count", "mixer", "beside", "feed_forward", "norms"}, kLayerKeys);
   const auto count = run.value("count");
   return count ? count->integer(1, kLargestLayers) : 1;
 }
@@ -126,6 +126,7 @@ void read_blocks(const InlineFields& fields, Architecture& model) {
   model.tied = fields.flag("tied");
   model.dropout = fields.number_or("dropout", 0, 0, 1);
   read_keys(fields, kMultiTokenKeys, model);
+  if (const auto beyond = fields.value("beyond")) model.beyond = beyond->text();
 }
 
 void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
@@ -203,6 +204,16 @@ void read_state_mixer(const InlineFields& fields, Architecture& model) {
   model.state_mixer = mixer;
 }
 
+void read_encoder(const InlineFields& fields, Architecture& model) {
+  const auto nested = fields.nested("encoder");
+  if (!nested) return;
+  check_keys(nested->own(), {"name"}, kEncoderKeys);
+  Encoder encoder;
+  if (const auto name = nested->value("name")) encoder.name = name->text();
+  read_keys(*nested, kEncoderKeys, encoder);
+  model.encoder = encoder;
+}
+
 /// A list of layers in runs of equal ones.
 void read_layers(const InlineFields& fields, Architecture& model) {
   const auto list = fields.value("layers");
@@ -212,7 +223,11 @@ void read_layers(const InlineFields& fields, Architecture& model) {
     const InlineFields run(list->at(i), std::nullopt);
     LayerClass layer = model.usual_layer();
     layer.mixer = run.choice("mixer", kMixerNames, layer.mixer);
+    layer.beside = run.choice("beside", kMixerNames, layer.beside);
     layer.feed_forward = run.choice("feed_forward", kFeedForwardNames, layer.feed_forward);
+    if (run.value("norms")) {
+      layer.norms = run.choice("norms", kNormPlacementNames, model.norm_placement);
+    }
     read_keys(run, kLayerKeys, layer);
     layers.insert(layers.end(), static_cast<std::size_t>(run_length(run)), layer);
   }
@@ -257,14 +272,14 @@ std::vector<std::int64_t> windows(const InlineFields& fields, std::int64_t layer
 }  // namespace
 
 Architecture read_inline_model(Node node) {
-  check_keys(node, {"stepwright",      "name",       "base",      "layers",
-                    "hidden",          "heads",      "vocab",     "kv_heads",
-                    "head_dim",        "norm",       "norm_bias", "gated",
-                    "activation",      "ffn",        "position",  "positions",
-                    "rotary_scaling",  "bias",       "qkv_bias",  "attention_output_bias",
-                    "mlp_bias",        "tied",       "dropout",   "window",
-                    "windowed_layers", "latent",     "experts",   "qk_norm",
-                    "norm_placement",  "state_mixer"},
+  check_keys(node, {"stepwright",      "name",        "base",      "layers",
+                    "hidden",          "heads",       "vocab",     "kv_heads",
+                    "head_dim",        "norm",        "norm_bias", "gated",
+                    "activation",      "ffn",         "position",  "positions",
+                    "rotary_scaling",  "bias",        "qkv_bias",  "attention_output_bias",
+                    "mlp_bias",        "tied",        "dropout",   "window",
+                    "windowed_layers", "latent",      "experts",   "qk_norm",
+                    "norm_placement",  "state_mixer", "beyond",    "encoder"},
              kNormKeys, kRotaryKeys, kBlockKeys, kMultiTokenKeys);
   check_version(node);
   const auto base = read_base(node);
@@ -277,6 +292,7 @@ Architecture read_inline_model(Node node) {
   read_latent(fields, model);
   model.head_dim = head_dim(fields, model);
   read_state_mixer(fields, model);
+  read_encoder(fields, model);
   read_experts(fields, model);
   read_layers(fields, model);
   model.ffn = ffn(fields, model);

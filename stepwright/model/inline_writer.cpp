@@ -47,6 +47,8 @@ Json layer_runs(const Architecture& model) {
     Json run{{"count", end - i},
              {"mixer", name_of(kMixerNames, layer.mixer)},
              {"feed_forward", name_of(kFeedForwardNames, layer.feed_forward)}};
+    if (layer.beside != Mixer::kNone) run["beside"] = name_of(kMixerNames, layer.beside);
+    if (layer.norms) run["norms"] = name_of(kNormPlacementNames, *layer.norms);
     write_keys(run, kLayerKeys, layer);
     runs.push_back(std::move(run));
     i = end;
@@ -159,7 +161,12 @@ Json inline_model(const Architecture& model) {
   if (model.state_mixer) {
     write_keys(json["state_mixer"], kStateMixerKeys, *model.state_mixer, true);
   }
+  if (model.encoder) {
+    json["encoder"]["name"] = model.encoder->name;
+    write_keys(json["encoder"], kEncoderKeys, *model.encoder, true);
+  }
   write_keys(json, kMultiTokenKeys, model);
+  if (!model.beyond.empty()) json["beyond"] = model.beyond;
   return json;
 }
 

@@ -80,7 +80,7 @@ bool has_shared_width(const Architecture& model) {
 }
 
 bool has_mixer(const Architecture& model, Mixer mixer) {
-  return any_layer(model, [&](const LayerClass& layer) { return layer.mixer == mixer; });
+  return any_layer(model, [&](const LayerClass& layer) { return layer.has_mixer(mixer); });
 }
 
 bool has_feed_forward(const Architecture& model, FeedForward feed_forward) {
@@ -89,9 +89,7 @@ bool has_feed_forward(const Architecture& model, FeedForward feed_forward) {
 }
 
 bool carries_state(const Architecture& model) {
-  return any_layer(model, [](const LayerClass& layer) {
-    return layer.mixer != Mixer::kAttention && layer.mixer != Mixer::kNone;
-  });
+  return any_layer(model, [](const LayerClass& layer) { return layer.carrier() != Mixer::kNone; });
 }
 
 }  // namespace stepwright

@@ -44,11 +44,6 @@ void add_norm(Parameters& list, const Architecture& model, std::string_view name
   if (model.norm_bias) list.push_back(bias(bias_of_norm, model.hidden));
 }
 
-void add_norm_before(Parameters& list, const Architecture& model, std::string_view name,
-                     std::string_view bias_of_norm) {
-  if (model.norms_inputs()) add_norm(list, model, name, bias_of_norm);
-}
-
 /// A norm's weight, or its bias, over heads of queries or keys.
 Parameter head_norm(Parameter parameter, const Architecture& model, std::int64_t heads) {
   const bool one = model.qk_norm == QkNorm::kHead;
@@ -71,6 +66,20 @@ void add_head_norms(Parameters& list, const Architecture& model) {
   }
 }
 
+/// An indexer's projections stand whole on every tensor rank (Megatron-LM,
+/// transformer/experimental_attention_variant/dsa.py).
+void add_indexer(Parameters& list, const Architecture& model) {
+  const LatentAttention& latent = *model.latent;
+  list.push_back(matrix("attention.index_q", latent.index_heads * latent.index_head_dim,
+                        latent.query_rank, Split::kReplicated));
+  list.push_back(
+      matrix("attention.index_k", latent.index_head_dim, model.hidden, Split::kReplicated));
+  list.push_back(norm("attention.index_norm", latent.index_head_dim));
+  list.push_back(bias("attention.index_norm_bias", latent.index_head_dim));
+  list.push_back(
+      matrix("attention.index_weights", latent.index_heads, model.hidden, Split::kReplicated));
+}
+
 void add_latent_projections(Parameters& list, const Architecture& model) {
   const LatentAttention& latent = *model.latent;
   const std::int64_t queries = model.heads * model.head_dim;
@@ -87,6 +96,7 @@ void add_latent_projections(Parameters& list, const Architecture& model) {
   list.push_back(matrix("attention.kv_up",
                         model.heads * (latent.nope_head_dim + latent.value_head_dim),
                         latent.kv_rank, Split::kColumn));
+  if (latent.index_heads > 0) add_indexer(list, model);
 }
 
 void add_projections(Parameters& list, const Architecture& model) {
@@ -109,6 +119,7 @@ void add_attention(Parameters& list, const Architecture& model) {
   } else {
     add_projections(list, model);
   }
+  if (model.gate_bias) list.push_back(bias("attention.gate", model.heads, Split::kColumn));
   if (model.sinks) list.push_back(bias("attention.sinks", model.heads, Split::kColumn));
   list.push_back(
       residual_matrix("attention.output", model.hidden, model.heads * model.value_dim()));
@@ -118,6 +129,10 @@ void add_attention(Parameters& list, const Architecture& model) {
 void add_mlp(Parameters& list, const Architecture& model, std::int64_t ffn) {
   list.push_back(wide(matrix("mlp.fc1", 0, model.hidden, Split::kColumn), model, ffn));
   if (model.mlp_bias) list.push_back(wide(bias("mlp.fc1_bias", 0, Split::kColumn), model, ffn));
+  if (model.activation == Activation::kXielu) {
+    list.push_back(bias("mlp.activation", 2));
+    list.back().per_head = true;
+  }
   list.push_back(residual_matrix("mlp.fc2", model.hidden, ffn));
   if (model.mlp_bias) list.push_back(bias("mlp.fc2_bias", model.hidden));
 }
@@ -157,17 +172,16 @@ void add_experts(Parameters& list, const Architecture& model) {
   }
 }
 
-void add_mixer(Parameters& list, const Architecture& model, Mixer mixer) {
-  if (mixer == Mixer::kNone) return;
-  add_norm_before(list, model, "norm.attention", "norm.attention_bias");
-  if (mixer == Mixer::kAttention) {
-    add_attention(list, model);
-  } else {
-    for (const Parameter& parameter : state_mixer_parameters(model, mixer)) {
+void add_mixer(Parameters& list, const Architecture& model, const LayerClass& layer) {
+  if (layer.mixer == Mixer::kNone) return;
+  if (model.norms_inputs(layer)) add_norm(list, model, "norm.attention", "norm.attention_bias");
+  if (layer.attends()) add_attention(list, model);
+  if (layer.carrier() != Mixer::kNone) {
+    for (const Parameter& parameter : state_mixer_parameters(model, layer.carrier())) {
       list.push_back(parameter);
     }
   }
-  if (model.norms_results()) {
+  if (model.norms_results(layer)) {
     add_norm(list, model, "norm.attention_out", "norm.attention_out_bias");
   }
 }
@@ -175,13 +189,15 @@ void add_mixer(Parameters& list, const Architecture& model, Mixer mixer) {
 void add_feed_forward(Parameters& list, const Architecture& model, const LayerClass& layer) {
   if (layer.feed_forward == FeedForward::kNone) return;
   const bool has_own_norm = !model.shared_input_norm || layer.mixer == Mixer::kNone;
-  if (has_own_norm) add_norm_before(list, model, "norm.mlp", "norm.mlp_bias");
+  if (has_own_norm && model.norms_inputs(layer)) {
+    add_norm(list, model, "norm.mlp", "norm.mlp_bias");
+  }
   if (layer.has_experts()) {
     add_experts(list, model);
   } else {
     add_mlp(list, model, model.dense_width(layer));
   }
-  if (model.norms_results()) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
+  if (model.norms_results(layer)) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
 }
 
 /// The A and the B beside a weight: none where no part of it is a target. A is stored as it is
@@ -276,7 +292,7 @@ std::string bias_name(std::string_view weight) {
 
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer) {
   Parameters list;
-  add_mixer(list, model, layer.mixer);
+  add_mixer(list, model, layer);
   add_feed_forward(list, model, layer);
   add_training(list, model, layer);
   return list;

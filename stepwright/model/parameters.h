@@ -39,7 +39,7 @@ struct Parameter {
   bool expert = false;  ///< A routed expert's weight: cut by expert and expert-tensor parallelism.
   bool trained = true;  ///< False for the router's correction bias: stored, no parameter.
   bool vector = false;  ///< A norm weight or a bias: not a factor of a matrix product.
-  bool per_head = false;  ///< Of a norm of single heads.
+  bool per_head = false;  ///< Of a norm of single heads: tensor ranks sum their gradients.
   bool frozen = false;    ///< Stored and used, but not trained.
   bool adapter = false;   ///< The A or the B of an adapter.
   bool narrow = false;    ///< Stored in the type of the adapters' base.
@@ -56,15 +56,17 @@ struct Parameter {
 /// Parameters of one layer of a class, in the order of use: norm, mixer, norm, MLP or experts.
 /// Names: norm.attention (before the mixer, whatever it is) and norm.attention_out (on its result),
 /// attention.qkv (fused q, k, v rows, and those of a gate), attention.qkv_bias, attention.q_norm,
-/// attention.k_norm, attention.sinks, attention.output, attention.output_bias, norm.mlp,
-/// norm.mlp_out, mlp.fc1 (gate and up fused when gated), mlp.fc1_bias, mlp.fc2, mlp.fc2_bias,
-/// router.weight, router.weight_bias, router.correction_bias, experts.fc1, experts.fc1_bias,
-/// experts.fc2, experts.fc2_bias, shared.fc1, shared.fc2, shared.gate; latent attention:
-/// attention.q_down, attention.q_norm, attention.q_up (or attention.q), attention.kv_down,
-/// attention.kv_norm, attention.kv_up; mixers with a state: mixer.in (delta net: queries, keys,
-/// values, gates, strengths, decays; Mamba-2: gates, values, B, C, step sizes; Mamba: values,
-/// gates; short convolution: B, C, x), mixer.convolution, mixer.select, mixer.step,
-/// mixer.step_bias, mixer.decay, mixer.skip, mixer.norm, mixer.out. A weight's bias is `..._bias`.
+/// attention.k_norm, attention.gate (biases of gates), attention.sinks, attention.output,
+/// attention.output_bias, norm.mlp, norm.mlp_out, mlp.fc1 (gate and up fused when gated),
+/// mlp.fc1_bias, mlp.activation, mlp.fc2, mlp.fc2_bias, router.weight, router.weight_bias,
+/// router.correction_bias, experts.fc1, experts.fc1_bias, experts.fc2, experts.fc2_bias,
+/// shared.fc1, shared.fc2, shared.gate; latent attention: attention.q_down, attention.q_norm,
+/// attention.q_up (or attention.q), attention.kv_down, attention.kv_norm, attention.kv_up, and of
+/// an indexer attention.index_q, attention.index_k, attention.index_norm, attention.index_weights;
+/// mixers with a state: mixer.in (delta net: queries, keys, values, gates, strengths, decays;
+/// Mamba-2: gates, values, B, C, step sizes; Mamba: values, gates; short convolution: B, C, x),
+/// mixer.convolution, mixer.select, mixer.select_norm, mixer.step, mixer.step_bias, mixer.decay,
+/// mixer.skip, mixer.norm, mixer.out. A weight's bias is `..._bias`.
 /// Last come the adapters, a weight's A and B each (`..._lora_a`, `..._lora_b`, model/adapters.h).
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
 

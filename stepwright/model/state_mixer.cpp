@@ -54,6 +54,12 @@ void add_convolution(Parameters& list, const StateMixer& m, Mixer kind) {
 /// Mamba chooses step sizes, B and C by a projection of what the convolution gives.
 void add_selection(Parameters& list, const StateMixer& m) {
   list.push_back(projection("mixer.select", m.step_rank + 2 * m.state, m.heads, Split::kRow));
+  if (m.selection_normed) {
+    list.push_back({.name = "mixer.select_norm",
+                    .rows = m.step_rank + 2 * m.state,
+                    .vector = true,
+                    .start = Start::kOnes});
+  }
   list.push_back(projection("mixer.step", m.heads, m.step_rank, Split::kColumn));
 }
 

@@ -6,6 +6,7 @@
 
 #include "stepwright/cluster/unlikely.h"
 #include "stepwright/core/format.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
@@ -34,6 +35,16 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
   }
 }
 
+std::string encoder_note(const Encoder& encoder) {
+  const std::int64_t parameters = encoder.parameters + encoder.projector;
+  const std::string count =
+      parameters > 0 ? fmt::format("{} parameters", format_count(parameters)) : "not counted";
+  return fmt::format(
+      "The step is that of the language model: its images' encoder ({}, {}) is neither in the "
+      "memory nor in the time.",
+      printable(encoder.name), count);
+}
+
 }  // namespace
 
 std::vector<std::string> plan_notes(const PlannedJob& planned) {
@@ -54,6 +65,10 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
         format_count(job.model.vocabulary), format_count(padded)));
   }
   add_groups_of_one(job, plan.sharding, notes);
+  if (job.model.encoder) notes.push_back(encoder_note(*job.model.encoder));
+  if (!job.model.beyond.empty()) {
+    notes.push_back(fmt::format("Counted as if it were not so: {}.", printable(job.model.beyond)));
+  }
   if (job.model.experts && job.routing == Routing::kLearned) {
     notes.emplace_back(
         "Routing is learned: bytes sent to experts are means, and vary from step to step.");

@@ -94,14 +94,21 @@ Operator gate(const Emit& e, Phase phase) {
                             {.rows = e.s.tokens, .columns = output_product(e.s).inner});
   op.gated = true;
   op.purpose = Purpose::kAttentionGate;
+  op.parameter = e.out.parameter(LayerPart::kAttentionGate);
   return op;
+}
+
+/// The parameters of a layer where its gates have biases; or their gradients.
+TensorId biases_of_gates(const Emit& e, TensorId block) {
+  return e.s.model->gate_bias ? block : TensorId{-1};
 }
 
 /// The core's result times the sigmoid of the gates, which stand behind queries, keys and values.
 TensorId gate_result(Emit& e, TensorId out) {
   if (!e.s.model->attention_gate) return out;
   const TensorId gated = activation(e, "attention.gated", e.s.tokens, output_product(e.s).inner);
-  e.out.add(gate(e, e.forward), {out, e.kept.get(Keep::kQkv)}, {gated});
+  e.out.add(gate(e, e.forward), {out, e.kept.get(Keep::kQkv), biases_of_gates(e, e.parameters)},
+            {gated});
   e.kept.set(Keep::kAttentionGated, gated);
   return gated;
 }
@@ -117,7 +124,9 @@ GateGradients gate_backward(Emit& e, TensorId d_gated) {
   const GateGradients d{activation(e, "gradient", e.s.tokens, width),
                         activation(e, "gradient", e.s.tokens, width)};
   e.out.add(gate(e, Phase::kDataGradient),
-            {d_gated, kept(e, Keep::kAttentionOut), kept(e, Keep::kQkv)}, {d.out, d.gates});
+            {d_gated, kept(e, Keep::kAttentionOut), kept(e, Keep::kQkv),
+             biases_of_gates(e, e.parameters)},
+            {d.out, d.gates, biases_of_gates(e, e.gradients)});
   return d;
 }
 

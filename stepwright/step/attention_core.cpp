@@ -77,6 +77,11 @@ std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer) {
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
+std::int64_t attended_pairs(const Setting& s, LayerClass layer) {
+  if (s.model->has_indexer() && layer.window == 0) layer.window = s.model->latent->index_top_k;
+  return seen_pairs(s.length, layer);
+}
+
 std::int64_t key_value_width(const Setting& s) {
   return s.kv_heads() * (s.model->head_dim + s.model->value_dim());
 }
@@ -140,7 +145,7 @@ TensorId attention_core(Emit& e, TensorId qkv, const LayerClass& layer) {
     }
   }
   return local_attention(
-      e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, seen_pairs(e.s.length, layer)));
+      e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
 }
 
 TensorId attention_core_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
@@ -155,7 +160,7 @@ TensorId attention_core_backward(Emit& e, TensorId d_out, const LayerClass& laye
   const TensorId out = kept(e, Keep::kAttentionOut);
   return local_attention_backward(
       e, d_out, qkv, out,
-      attention_shape(e.s, e.s.length, e.s.length, 1, seen_pairs(e.s.length, layer)));
+      attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
 }
 
 }  // namespace stepwright

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
 
@@ -37,6 +39,79 @@ Product key_value_up(const Setting& s) {
   return {s.tokens, sizes(s).kv_rank, sizes(s).kv_width, LayerPart::kKeyValueUp};
 }
 
+constexpr NormRole kIndexNorm{Keep::kIndexKeyInput, Keep::kIndexStatistics, LayerPart::kIndexNorm,
+                              Keep::kIndexCopies};
+
+Product index_query(const Setting& s) {
+  const LatentAttention& latent = *s.model->latent;
+  return {s.tokens, latent.query_rank, latent.index_heads * latent.index_head_dim,
+          LayerPart::kIndexQuery};
+}
+Product index_key(const Setting& s) {
+  return {s.tokens, s.model->hidden, s.model->latent->index_head_dim, LayerPart::kIndexKey};
+}
+Product index_weights(const Setting& s) {
+  return {s.tokens, s.model->hidden, s.model->latent->index_heads, LayerPart::kIndexWeights};
+}
+
+/// Scores of every key that a token may see, weighed by head.
+Operator index_scores(const Emit& e, Phase phase) {
+  const LatentAttention& latent = *e.s.model->latent;
+  return computation(e, OperatorKind::kAttention, phase, LayerPart::kIndexScores,
+                     {.batch = e.s.batch,
+                      .heads = latent.index_heads,
+                      .kv_heads = 1,
+                      .queries = e.s.length,
+                      .keys = e.s.length,
+                      .head_dim = latent.index_head_dim,
+                      .value_dim = 1,
+                      .pairs = seen_pairs(e.s.length, {})});
+}
+
+TensorId index_linear(Emit& e, TensorId x, const Product& product, Keep result) {
+  const TensorId y = linear(e, x, product);
+  e.kept.set(result, y);
+  return y;
+}
+
+/// The keys that attention leaves each token. Every tensor rank chooses for all tokens.
+void choose_keys(Emit& e, TensorId normed, TensorId latent) {
+  const LatentAttention& sizes = *e.s.model->latent;
+  const TensorId low =
+      enter_tensor(e, latent, {sizes.query_rank, LayerPart::kIndexQuery, e.forward});
+  const TensorId rows =
+      enter_tensor(e, normed, {e.s.model->hidden, LayerPart::kIndexKey, e.forward});
+  e.kept.set(Keep::kIndexLatent, low);
+  e.kept.set(Keep::kIndexInput, rows);
+  const TensorId q = index_linear(e, low, index_query(e.s), Keep::kIndexQueries);
+  const TensorId k =
+      norm(e, linear(e, rows, index_key(e.s)), {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
+  e.kept.set(Keep::kIndexKeys, k);
+  const TensorId w = index_linear(e, rows, index_weights(e.s), Keep::kIndexWeights);
+  const std::int64_t chosen = std::min(sizes.index_top_k, e.s.length);
+  const TensorId indices = activation(e, "indices", DType::kInt32, e.s.tokens, chosen);
+  e.out.add(index_scores(e, e.forward), {q, k, w}, {indices});
+  e.kept.set(Keep::kIndices, indices);
+}
+
+/// An indexer learns what attention weighs, by a loss of its own: nothing flows back into the layer
+/// (DeepSeek-V3.2, section 2.1.1).
+void choose_keys_backward(Emit& e) {
+  const LatentAttention& sizes = *e.s.model->latent;
+  const TensorId d_q = activation(e, "gradient", e.s.tokens, index_query(e.s).columns);
+  const TensorId d_k = activation(e, "gradient", e.s.tokens, sizes.index_head_dim);
+  const TensorId d_w = activation(e, "gradient", e.s.tokens, sizes.index_heads);
+  e.out.add(index_scores(e, Phase::kDataGradient),
+            {kept(e, Keep::kIndexQueries), kept(e, Keep::kIndexKeys), kept(e, Keep::kIndexWeights),
+             kept(e, Keep::kIndices)},
+            {d_q, d_k, d_w});
+  linear_weight_gradient(e, d_q, kept(e, Keep::kIndexLatent), index_query(e.s));
+  const TensorId rows = kept(e, Keep::kIndexInput);
+  const TensorId d_rows = norm_backward(e, d_k, {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
+  linear_weight_gradient(e, d_rows, rows, index_key(e.s));
+  linear_weight_gradient(e, d_w, rows, index_weights(e.s));
+}
+
 TensorId queries(Emit& e, TensorId normed) {
   if (sizes(e.s).query_rank == 0) {
     return column_linear(e, normed, Keep::kAttentionLinearInput, query_direct(e.s));
@@ -44,6 +119,7 @@ TensorId queries(Emit& e, TensorId normed) {
   e.kept.set(Keep::kAttentionLinearInput, normed);
   const TensorId down = linear(e, normed, query_down(e.s));
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
+  if (e.s.model->has_indexer()) choose_keys(e, normed, latent);
   return column_linear(e, latent, Keep::kQueryDownNormed, query_up(e.s));
 }
 
@@ -115,6 +191,7 @@ TensorId latent_projections(Emit& e, TensorId normed) {
 }
 
 TensorId latent_projections_backward(Emit& e, TensorId d_qkv) {
+  if (e.s.model->has_indexer()) choose_keys_backward(e);
   const Apart d = take_apart(e, d_qkv);
   const TensorId d_query = queries_backward(e, d_qkv);
   const TensorId d_key_value = key_values_backward(e, d);

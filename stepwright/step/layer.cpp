@@ -1,5 +1,7 @@
 #include "stepwright/step/layer.h"
 
+#include <array>
+
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
 #include "stepwright/step/unit.h"
@@ -19,14 +21,15 @@ constexpr NormRole kMlpResultNorm{Keep::kMlpResult, Keep::kMlpResultStatistics,
                                   LayerPart::kMlpResultNorm, Keep::kMlpResultCopies};
 
 /// The rows that a branch takes in: normed, unless norms stand on results alone.
-TensorId normed(Emit& e, TensorId x, const NormRole& role) {
-  return e.s.model->norms_inputs() ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
+TensorId normed(Emit& e, TensorId x, const NormRole& role, const LayerClass& layer) {
+  return e.s.model->norms_inputs(layer) ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
 }
 
 /// `residual` is the gradient that goes by the branch.
-TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual) {
+TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual,
+                         const LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
-  if (e.s.model->norms_inputs()) return norm_backward(e, dy, {e.s.rows, h}, role, residual);
+  if (e.s.model->norms_inputs(layer)) return norm_backward(e, dy, {e.s.rows, h}, role, residual);
   const TensorId sum = activation(e, "gradient", e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, role.part,
                         {.rows = e.s.rows, .columns = h}),
@@ -35,13 +38,13 @@ TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId re
 }
 
 /// The result of a branch as it is added to the residual stream.
-TensorId result_of(Emit& e, TensorId y, const NormRole& role) {
-  return e.s.model->norms_results() ? norm(e, y, {e.s.rows, e.s.model->hidden}, role) : y;
+TensorId result_of(Emit& e, TensorId y, const NormRole& role, const LayerClass& layer) {
+  return e.s.model->norms_results(layer) ? norm(e, y, {e.s.rows, e.s.model->hidden}, role) : y;
 }
 
-TensorId result_backward(Emit& e, TensorId dy, const NormRole& role) {
-  return e.s.model->norms_results() ? norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role)
-                                    : dy;
+TensorId result_backward(Emit& e, TensorId dy, const NormRole& role, const LayerClass& layer) {
+  return e.s.model->norms_results(layer) ? norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role)
+                                         : dy;
 }
 
 TensorId leave(Emit& e, TensorId partial, LayerPart part) {
@@ -53,70 +56,90 @@ LayerPart output_part(const LayerClass& layer) {
   return layer.attends() ? LayerPart::kAttentionOutput : LayerPart::kMixerOut;
 }
 
-/// A mixer from normed rows to its partial result, and back.
+/// The sum of what two branches give.
+TensorId sum_of(Emit& e, std::array<TensorId, 2> branches, std::int64_t rows, Phase phase) {
+  const std::int64_t h = e.s.model->hidden;
+  const bool forward = phase == e.forward;
+  const TensorId sum = activation(e, forward ? "branches" : "gradient", rows, h);
+  e.out.add(
+      computation(e, OperatorKind::kAdd, phase, LayerPart::kBranches, {.rows = rows, .columns = h}),
+      {branches[0], branches[1]}, {sum});
+  return sum;
+}
+
+/// A mixer, or two beside each other, from normed rows to the partial result, and back.
 TensorId mixer_block(Emit& e, TensorId normed, const LayerClass& layer) {
-  return layer.attends() ? attention_block(e, normed, layer)
-                         : state_mixer_block(e, normed, layer.mixer);
+  if (!layer.attends()) return state_mixer_block(e, normed, layer.mixer);
+  const TensorId attended = attention_block(e, normed, layer);
+  if (layer.beside == Mixer::kNone) return attended;
+  return sum_of(e, {attended, state_mixer_block(e, normed, layer.beside)}, e.s.tokens, e.forward);
 }
 
 TensorId mixer_block_backward(Emit& e, TensorId dy, const LayerClass& layer) {
-  return layer.attends() ? attention_block_backward(e, dy, layer)
-                         : state_mixer_block_backward(e, dy, layer.mixer);
+  if (!layer.attends()) return state_mixer_block_backward(e, dy, layer.mixer);
+  if (layer.beside == Mixer::kNone) return attention_block_backward(e, dy, layer);
+  const TensorId d_first = state_mixer_block_backward(e, dy, layer.beside);
+  return sum_of(e, {attention_block_backward(e, dy, layer), d_first}, e.s.rows,
+                Phase::kDataGradient);
 }
 
 TensorId mixer_branch(Emit& e, TensorId x, const LayerClass& layer) {
   if (layer.mixer == Mixer::kNone) return x;
-  const TensorId mixed = mixer_block(e, normed(e, x, kAttentionNorm), layer);
-  const TensorId result = result_of(e, leave(e, mixed, output_part(layer)), kAttentionResultNorm);
+  const TensorId mixed = mixer_block(e, normed(e, x, kAttentionNorm, layer), layer);
+  const TensorId result =
+      result_of(e, leave(e, mixed, output_part(layer)), kAttentionResultNorm, layer);
   return residual_add(e, x, result, Keep::kAttentionMask);
 }
 
 TensorId mixer_branch_backward(Emit& e, TensorId dy, const LayerClass& layer) {
   if (layer.mixer == Mixer::kNone) return dy;
-  const TensorId d_result =
-      result_backward(e, residual_backward(e, dy, Keep::kAttentionMask), kAttentionResultNorm);
+  const TensorId d_result = result_backward(e, residual_backward(e, dy, Keep::kAttentionMask),
+                                            kAttentionResultNorm, layer);
   const TensorId d_mixed =
       enter_tensor(e, d_result, {e.s.model->hidden, output_part(layer), Phase::kDataGradient});
-  return normed_backward(e, mixer_block_backward(e, d_mixed, layer), kAttentionNorm, dy);
+  return normed_backward(e, mixer_block_backward(e, d_mixed, layer), kAttentionNorm, dy, layer);
 }
 
 TensorId feed_forward_branch(Emit& e, TensorId x, const LayerClass& layer) {
   if (layer.feed_forward == FeedForward::kNone) return x;
-  const TensorId rows = normed(e, x, kMlpNorm);
+  const TensorId rows = normed(e, x, kMlpNorm, layer);
   if (layer.has_experts()) {
-    const TensorId result = result_of(e, experts_block(e, rows), kMlpResultNorm);
+    const TensorId result = result_of(e, experts_block(e, rows), kMlpResultNorm, layer);
     return residual_add(e, x, result, Keep::kMlpMask);
   }
   e.kept.set(Keep::kMlpEntry, rows);
   const TensorId y = leave(e, mlp_block(e, rows, dense_mlp(*e.s.model, layer)), LayerPart::kFc2);
   end_module(e, Module::kMlp, y);
-  return residual_add(e, x, result_of(e, y, kMlpResultNorm), Keep::kMlpMask);
+  return residual_add(e, x, result_of(e, y, kMlpResultNorm, layer), Keep::kMlpMask);
 }
 
 TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const LayerClass& layer) {
   if (layer.feed_forward == FeedForward::kNone) return dy;
   const Crossing crossing{e.s.model->hidden, LayerPart::kFc2, Phase::kDataGradient};
   const TensorId d_result =
-      result_backward(e, residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm);
+      result_backward(e, residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm, layer);
   const TensorId d_rows = layer.has_experts()
                               ? experts_block_backward(e, d_result)
                               : mlp_block_backward(e, enter_tensor(e, d_result, crossing),
                                                    dense_mlp(*e.s.model, layer));
-  return normed_backward(e, d_rows, kMlpNorm, dy);
+  return normed_backward(e, d_rows, kMlpNorm, dy, layer);
 }
 
-/// Both branches read the layer's input and share one reduction (GPT-NeoX, GPT-J).
+/// Both branches read the layer's input and share one reduction (GPT-NeoX, GPT-J), where none of
+/// them are experts, whose results are whole (Command-A).
 TensorId parallel_forward(Emit& e, TensorId x, const LayerClass& layer) {
-  const TensorId first = normed(e, x, kAttentionNorm);
-  const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm);
+  const TensorId first = normed(e, x, kAttentionNorm, layer);
+  const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm, layer);
   const TensorId attended = mixer_block(e, first, layer);
+  if (layer.has_experts()) {
+    const TensorId mixed = leave(e, attended, output_part(layer));
+    const TensorId both = sum_of(e, {mixed, experts_block(e, second)}, e.s.rows, e.forward);
+    return residual_add(e, x, both, Keep::kMlpMask);
+  }
   e.kept.set(Keep::kMlpEntry, second);
   const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model, layer));
   end_module(e, Module::kMlp, result);
-  const TensorId both = activation(e, "branches", e.s.tokens, e.s.model->hidden);
-  e.out.add(computation(e, OperatorKind::kAdd, e.forward, LayerPart::kBranches,
-                        {.rows = e.s.tokens, .columns = e.s.model->hidden}),
-            {attended, result}, {both});
+  const TensorId both = sum_of(e, {attended, result}, e.s.tokens, e.forward);
   return residual_add(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
 }
 
@@ -125,23 +148,21 @@ TensorId parallel_backward(Emit& e, TensorId dy, const LayerClass& layer) {
   const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
   const TensorId gathered =
       enter_tensor(e, d_both, {h, LayerPart::kBranches, Phase::kDataGradient});
-  const TensorId d_second = mlp_block_backward(e, gathered, dense_mlp(*e.s.model, layer));
+  const TensorId d_second = layer.has_experts()
+                                ? experts_block_backward(e, d_both)
+                                : mlp_block_backward(e, gathered, dense_mlp(*e.s.model, layer));
   const TensorId d_first = mixer_block_backward(e, gathered, layer);
   if (e.s.model->shared_input_norm) {
-    const TensorId sum = activation(e, "gradient", e.s.rows, h);
-    e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kBranches,
-                          {.rows = e.s.rows, .columns = h}),
-              {d_first, d_second}, {sum});
-    return normed_backward(e, sum, kAttentionNorm, dy);
+    const TensorId sum = sum_of(e, {d_first, d_second}, e.s.rows, Phase::kDataGradient);
+    return normed_backward(e, sum, kAttentionNorm, dy, layer);
   }
-  const TensorId d_x = normed_backward(e, d_second, kMlpNorm, dy);
-  return normed_backward(e, d_first, kAttentionNorm, d_x);
+  const TensorId d_x = normed_backward(e, d_second, kMlpNorm, dy, layer);
+  return normed_backward(e, d_first, kAttentionNorm, d_x, layer);
 }
 
-/// Layers with experts, or with one branch alone, have their branches one after the other.
 bool is_parallel(const Architecture& model, const LayerClass& layer) {
   return model.parallel_residual && layer.mixer != Mixer::kNone &&
-         layer.feed_forward == FeedForward::kDense;
+         layer.feed_forward != FeedForward::kNone;
 }
 
 TensorId layer_forward(Emit& e, TensorId x, const LayerClass& layer) {

@@ -28,6 +28,15 @@ MlpRole shared_mlp(const Architecture& model) {
           model.experts->shared_ffn};
 }
 
+namespace {
+
+/// The parameters of a block where its activation has some; or their gradients.
+TensorId trained(const Emit& e, TensorId block) {
+  return e.s.model->activation == Activation::kXielu ? block : TensorId{-1};
+}
+
+}  // namespace
+
 TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
@@ -40,7 +49,7 @@ TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part) {
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = part},
-            {x}, {y});
+            {x, trained(e, e.parameters)}, {y});
   return y;
 }
 
@@ -57,7 +66,7 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet,
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = part},
-            {dy, x}, {dx});
+            {dy, x, trained(e, e.parameters)}, {dx, trained(e, e.gradients)});
   return dx;
 }
 

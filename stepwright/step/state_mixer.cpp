@@ -10,6 +10,9 @@
 namespace stepwright {
 namespace {
 
+constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStatistics,
+                               LayerPart::kMixerSelectNorm, Keep::kMixerSelectionCopies};
+
 /// Sizes of one rank.
 struct Sizes {
   StateWidths widths;     ///< Of its tensor rank.
@@ -137,8 +140,12 @@ TensorId convolved(Emit& e, TensorId x, Mixer kind) {
 /// Mamba's step sizes for each channel; -1 for the others, which project them.
 TensorId steps(Emit& e, TensorId convolved, Mixer kind) {
   if (kind != Mixer::kMamba) return -1;
-  const TensorId selected = linear(e, convolved, select_product(e.s, kind));
+  const Product select = select_product(e.s, kind);
+  TensorId selected = linear(e, convolved, select);
   share(e, selected, e.forward, LayerPart::kMixerSelect);
+  if (e.s.model->state_mixer->selection_normed) {
+    selected = norm(e, selected, {select.rows, select.columns}, kSelectNorm);
+  }
   e.kept.set(Keep::kMixerSelected, selected);
   const TensorId sizes = linear(e, selected, step_product(e.s, kind));
   e.kept.set(Keep::kMixerSteps, sizes);
@@ -190,6 +197,9 @@ void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_c
                         {.rows = step.rows, .columns = step.inner}),
             {d_low, d_selected}, {d_selected});
   share(e, d_selected, Phase::kDataGradient, LayerPart::kMixerSelect);
+  if (e.s.model->state_mixer->selection_normed) {
+    d_selected = norm_backward(e, d_selected, {select.rows, select.columns}, kSelectNorm);
+  }
   const TensorId d_x = linear_data_gradient(e, d_selected, select);
   linear_weight_gradient(e, d_selected, kept(e, Keep::kMixerConvolved), select);
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerSelect,

@@ -28,6 +28,14 @@ enum class Keep : std::uint8_t {
   kKeyValueDownNormed,
   kKeyValueUp,
   kLatentStatistics,
+  kIndexLatent,  ///< Rows that an indexer projects: of queries and of the layer.
+  kIndexInput,
+  kIndexQueries,
+  kIndexKeyInput,  ///< Of the norm of its keys.
+  kIndexStatistics,
+  kIndexKeys,
+  kIndexWeights,
+  kIndices,   ///< The keys that it chooses for each token.
   kHeadsQkv,  ///< Ulysses: queries, keys and values after the exchange.
   kHeadsOut,  ///< Ulysses: the core's output before the exchange.
   kAttentionOut,
@@ -36,6 +44,8 @@ enum class Keep : std::uint8_t {
   kAttentionResultStatistics,
   kMixerIn,  ///< What a mixer with a state projects, before its convolution.
   kMixerConvolved,
+  kMixerSelection,  ///< Of norms on those: their input.
+  kMixerSelectionStatistics,
   kMixerSelected,  ///< Mamba: step sizes, B and C.
   kMixerSteps,     ///< Mamba: step sizes for each channel.
   kMixerScanned,
@@ -85,6 +95,8 @@ enum class Keep : std::uint8_t {
   kFinalNormCopies,
   kAttentionResultCopies,
   kMlpResultCopies,
+  kMixerSelectionCopies,
+  kIndexCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
   kMultiTokenHidden,  ///< Inputs of the norms of a module that predicts tokens further ahead.

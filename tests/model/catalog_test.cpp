@@ -39,6 +39,20 @@ TEST(Catalog, KnowsNoOtherName) {
   EXPECT_FALSE(built_in_model(""));
 }
 
+TEST(Catalog, LayeredModelsAreWhatTheirConfigurationsSay) {
+  for (const auto& [name, file] :
+       {std::pair{"gemma-3-1b", "gemma-3-1b-it"}, std::pair{"glm-4.5-air", "glm-4.5-air"},
+        std::pair{"gpt-oss-20b", "gpt-oss-20b"}, std::pair{"nemotron-h-8b", "nemotron-h-8b"},
+        std::pair{"olmo-2-7b", "olmo-2-7b"},
+        std::pair{"qwen3-next-80b-a3b", "qwen3-next-80b-a3b"}}) {
+    Architecture read = read_config(
+        Document::load(std::string("tests/huggingface/judge/released/") + file + ".json"));
+    read.name = name;
+    EXPECT_EQ(inline_model(built_in_model(name).value()), inline_model(read));
+    EXPECT_EQ(built_in_model(name).value(), read) << name;
+  }
+}
+
 TEST(Catalog, IdsNameTheBuiltInModelAndItsTunedSiblings) {
   EXPECT_EQ(built_in_of_id("meta-llama/Llama-3.1-70B"), "llama-3.1-70b");
   EXPECT_EQ(built_in_of_id("meta-llama/Meta-Llama-3-8B-Instruct"), "llama-3-8b");

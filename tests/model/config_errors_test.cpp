@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "stepwright/model/catalog.h"
+#include "stepwright/model/config_families.h"
+#include "stepwright/model/config_refusals.h"
 #include "tests/model/tiny_config.h"
 
 namespace stepwright {
@@ -30,9 +33,26 @@ TEST(ConfigErrors, BadLayerTypesAreRefused) {
 TEST(ConfigErrors, UnknownModelTypeIsUnsupportedAndListsWhatIs) {
   EXPECT_THAT(unsupported(R"({"model_type": "diffllama"})"),
               AllOf(HasSubstr("models/tiny/config.json:1:"), HasSubstr("diffllama"),
-                    HasSubstr("qwen2, qwen2_moe, qwen3")));
+                    HasSubstr("mixtral, mpt, nanochat")));
   EXPECT_THAT(input_error("{}"), HasSubstr("'model_type' is missing"));
   EXPECT_THAT(input_error("[1]"), HasSubstr("mapping"));
+}
+
+TEST(ConfigErrors, RefusedTypesSayWhyAndWhatMayStandIn) {
+  EXPECT_THAT(unsupported(R"({"model_type": "rwkv"})"),
+              AllOf(HasSubstr("time mixing"), HasSubstr("mamba2 of the same sizes")));
+  for (const RefusedType& refused : refused_types()) {
+    const auto stands_in = [&](const ConfigFamily& family) {
+      return family.model_type == refused.instead;
+    };
+    EXPECT_TRUE(std::ranges::any_of(config_families(), stands_in)) << refused.model_type;
+  }
+}
+
+TEST(ConfigErrors, CodeOfAFileIsNamedAndNeverRun) {
+  EXPECT_THAT(
+      unsupported(R"({"model_type": "mine", "auto_map": {"AutoModel": "modeling_mine.Mine"}})"),
+      AllOf(HasSubstr("modeling_mine.Mine"), HasSubstr("never run")));
 }
 
 TEST(ConfigErrors, ListsOfLayersSayWhatTheyMayHold) {
@@ -59,7 +79,7 @@ TEST(ConfigErrors, ListsOfLayersSayWhatTheyMayHold) {
 }
 
 TEST(ConfigErrors, WhatNoModelCoversIsUnsupported) {
-  unsupported(tiny("llama", R"("hidden_act": "xielu")"));
+  unsupported(tiny("llama", R"("hidden_act": "mish")"));
   unsupported(tiny("deepseek_v3", R"("attention_bias": true)"));
   unsupported(R"({"model_type": "gpt2", "add_cross_attention": true})");
   unsupported(R"({"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": true})");

@@ -31,6 +31,7 @@ TEST_P(PublishedConfigs, ReadAsTheBuiltInModel) {
   Architecture read = read_config(Document::load(path));
   Architecture expected = built_in_model(GetParam().model).value();
   expected.name = read.name;
+  expected.encoder = read.encoder;
   EXPECT_EQ(read, expected) << fmt::format("as read: {}", path);
 }
 
@@ -66,6 +67,49 @@ INSTANTIATE_TEST_SUITE_P(Files, PublishedConfigs, testing::ValuesIn(kFiles), [](
   for (char& letter : name) letter = std::isalnum(letter) != 0 ? letter : '_';
   return name;
 });
+
+/// A language model inside a file with an encoder.
+std::string with_encoder(const std::string& type, const std::string& vision) {
+  return R"({"model_type": ")" + type + R"(", "tie_word_embeddings": true, "vision_config": )" +
+         vision + R"(, "text_config": )" + tiny("llama", R"("tie_word_embeddings": false)") + "}";
+}
+
+Architecture read_encoded(const std::string& type, const std::string& vision) {
+  return read_config(Document::parse(with_encoder(type, vision), "models/tiny/config.json"));
+}
+
+TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
+  const Architecture model = read_encoded(
+      "llava", R"({"model_type": "clip_vision_model", "hidden_size": 8, "num_hidden_layers": 2,
+                   "intermediate_size": 16, "image_size": 8, "patch_size": 4})");
+  const Encoder& encoder = model.encoder.value();
+  const std::int64_t layer = 4 * (8 * 8 + 8) + 2 * 8 * 16 + 16 + 8 + 2 * 2 * 8;
+  EXPECT_EQ(encoder.parameters, 2 * layer + 48 * 8 + 5 * 8 + 8 + 2 * 2 * 8);
+  EXPECT_EQ(encoder.projector, (8 + 1) * model.hidden + (model.hidden + 1) * model.hidden);
+  EXPECT_EQ(encoder.patches, 4);
+  EXPECT_TRUE(model.tied);  // What stands around the language model decides.
+  Architecture alone = read_tiny("llama", R"("tie_word_embeddings": true)");
+  alone.encoder = encoder;
+  EXPECT_EQ(model, alone);
+}
+
+TEST(Config, UnknownEncodersAreNamed) {
+  const Encoder encoder = read_encoded("llava", R"({"model_type": "radio"})").encoder.value();
+  EXPECT_EQ(encoder.name, "radio");
+  EXPECT_EQ(encoder.parameters, 0);
+  EXPECT_EQ(read_encoded("other", R"({"model_type": "pixtral"})").encoder->parameters, 0);
+}
+
+TEST(Config, BadSizesOfEncodersAreRefused) {
+  const auto error = [](const std::string& keys) {
+    return input_error(
+        with_encoder("llava", R"({"model_type": "clip_vision_model", )" + keys + "}"));
+  };
+  EXPECT_THAT(error(R"("hidden_size": 0)"), HasSubstr("vision_config.hidden_size"));
+  EXPECT_THAT(error(R"("hidden_size": 99999999999)"), HasSubstr("vision_config.hidden_size"));
+  EXPECT_THAT(error(R"("num_hidden_layers": "two")"), HasSubstr("num_hidden_layers"));
+  EXPECT_THAT(error(R"("image_size": [8])"), HasSubstr("a list of two"));
+}
 
 TEST(Config, EveryFixtureIsRead) {
   std::set<std::string> named;

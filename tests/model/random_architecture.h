@@ -66,6 +66,9 @@ class RandomArchitecture {
     model.norm_weight = !maybe(4);
     model.norm_unit_offset = maybe(4);
     model.attention_gate = maybe(4);
+    model.gate_bias = model.attention_gate && maybe(2);
+    if (maybe(8)) model.beyond = "other numbers";
+    if (maybe(8)) model.encoder = Encoder{"tower", number(1, 5000), number(0, 99), 4, 1, 1e9};
     model.sinks = maybe(4);
     if (maybe(3)) numbers(model);
     model.embedding_norm = maybe(2);
@@ -106,7 +109,11 @@ class RandomArchitecture {
                                    .value_head_dim = number(1, 200)};
     model.head_dim = model.latent->nope_head_dim + model.latent->rope_head_dim;
     model.kv_heads = model.heads;
-    model.qkv_bias = model.attention_gate = false;
+    model.qkv_bias = model.attention_gate = model.gate_bias = false;
+    if (model.latent->query_rank > 0 && maybe(3)) {
+      model.latent->index_heads = number(1, 64);
+      model.latent->index_top_k = number(1, 4096);
+    }
     model.qk_norm = QkNorm::kNone;
     model.rotary_fraction = 1;
   }
@@ -144,12 +151,15 @@ class RandomArchitecture {
                                    .step_rank = number(1, 64),
                                    .convolution_bias = maybe(2),
                                    .bias = maybe(2),
-                                   .normed = maybe(2)};
+                                   .normed = maybe(2),
+                                   .selection_normed = maybe(3)};
     std::vector<LayerClass> layers = layers_of(model);
     for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
       LayerClass& layer = layers[i];
       layer.mixer = static_cast<Mixer>(random_() % 6);
       if (layer.mixer != Mixer::kAttention) layer.window = 0;
+      if (layer.attends() && maybe(3)) layer.beside = Mixer::kMamba2;
+      if (maybe(4)) layer.norms = static_cast<NormPlacement>(random_() % 3);
       if (layer.mixer != Mixer::kNone && maybe(4)) layer.feed_forward = FeedForward::kNone;
       layer.chunked = layer.window > 0 && maybe(2);
       layer.rotated = !layer.attends() || maybe(2);

@@ -69,10 +69,14 @@ void drop_sequence_parallel(Repairs& repairs) {
 
 bool length_cut(const Job& job, const Plan& plan) {
   const std::int64_t context = plan.parallel.context;
-  return context > 1 && job.length % (2 * context) != 0;
+  return context > 1 && (job.model.has_indexer() || job.length % (2 * context) != 0);
 }
 
 std::string length_cut_values(const Job& job, const Plan& plan) {
+  if (job.model.has_indexer()) {
+    return fmt::format("context {}: an indexer chooses among the keys of whole sequences",
+                       plan.parallel.context);
+  }
   return fmt::format("length {} is not a multiple of 2 x context {}", job.length,
                      plan.parallel.context);
 }

@@ -50,6 +50,7 @@ std::vector<std::int64_t> legal_tensor_sizes(const Job& job) {
 }
 
 std::vector<std::int64_t> legal_context_sizes(const Job& job) {
+  if (job.model.has_indexer()) return {1};
   std::vector<std::int64_t> sizes = divisors(job.cluster.devices());
   std::erase_if(sizes, [&](std::int64_t c) { return c > 1 && job.length % (2 * c) != 0; });
   return sizes;

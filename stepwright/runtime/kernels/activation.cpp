@@ -18,6 +18,7 @@ at::Tensor apply(Activation kind, const at::Tensor& x) {
     case Activation::kSquaredRelu: return at::relu(x).square();
     case Activation::kQuickGelu:
     case Activation::kClampedSwiglu: return x * at::sigmoid(kQuickGeluSlope * x);
+    case Activation::kXielu: break;  // refused before a run
   }
   return {};
 }
@@ -34,6 +35,7 @@ at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& 
       const at::Tensor share = at::sigmoid(kQuickGeluSlope * x);
       return dy * share * (1 + kQuickGeluSlope * x * (1 - share));
     }
+    case Activation::kXielu: break;
   }
   return {};
 }

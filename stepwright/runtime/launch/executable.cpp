@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright {
@@ -16,11 +19,23 @@ void refuse(bool asked, std::string_view field, std::string_view value, std::str
 
 /// What a decoder may have beyond the blocks that are executed.
 void check_variants(const Architecture& model) {
+  refuse(model.activation == Activation::kXielu, "model.activation", "xielu",
+         "executed are the others");
+  refuse(!model.beyond.empty(), "model.beyond", printable(model.beyond),
+         "leave it out to train without it");
+  refuse(model.gate_bias, "model.gate_bias", "true", "executed are gates without biases");
+  refuse(model.state_mixer && model.state_mixer->selection_normed,
+         "model.state_mixer.selection_normed", "true", "leave it false");
+  refuse(std::ranges::any_of(model.pattern,
+                             [](const LayerClass& layer) { return layer.norms.has_value(); }),
+         "model.layers.norms", "places of their own", "executed is one place for all layers");
   refuse(carries_state(model), "model.layers", "a mixer that carries a state",
          "executed are attention and none");
 }
 
 void check_model(const Architecture& model) {
+  refuse(model.has_indexer(), "model.latent.index_heads", "an indexer",
+         "leave it 0: every token sees all before it");
   const bool added = model.position == Position::kAlibi || model.position == Position::kSinusoidal;
   refuse(added, "model.position", name_of(kPositionNames, model.position),
          "executed are rope, learned and none");

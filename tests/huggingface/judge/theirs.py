@@ -19,7 +19,10 @@ from scans import SCANS
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig, masking_utils
 from transformers.core_model_loading import revert_weight_conversion
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+)
 
 logging.disable(logging.WARNING)
 warnings.filterwarnings("ignore")
@@ -27,9 +30,13 @@ warnings.filterwarnings("ignore")
 masking_utils.find_packed_sequence_indices = lambda *_: None
 
 CLASSES = dict(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+COMPOSITES = dict(MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES)
 
 # Products with weights: linear layers and convolutions.
 WEIGHTS = {torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.convolution}
+
+# Modules that multiply every token by every expert, of which all but the chosen count for nothing.
+WHOLE_EXPERTS = {"Llama4TextExperts"}
 
 Configuration = transformers.PreTrainedConfig
 Model = transformers.PreTrainedModel
@@ -53,6 +60,12 @@ def model_of(configuration: Configuration) -> Model:
     with torch.device("meta"):
         model = getattr(transformers, CLASSES[configuration.model_type])(configuration)
     return model.eval()
+
+
+def composite_of(configuration: Configuration) -> Model:
+    """A model that takes in images, on `meta`."""
+    with torch.device("meta"):
+        return getattr(transformers, COMPOSITES[configuration.model_type])(configuration)
 
 
 def parameters_of(model: Model) -> int:
@@ -93,8 +106,11 @@ def forward_flops(model: Model, length: int) -> int:
         model(tokens, use_cache=False)
     flops = counter.get_total_flops()
     for name, module in model.named_modules():
+        counts = counter.flop_counts.get(f"{type(model).__name__}.{name}", {})
+        if type(module).__name__ in WHOLE_EXPERTS:
+            idle = module.num_experts - model.config.num_experts_per_tok
+            flops -= sum(counts.values()) * idle // module.num_experts
         if scan := SCANS.get(type(module).__name__):
-            counts = counter.flop_counts[f"{type(model).__name__}.{name}"]
             flops += length * scan(module)
             flops -= sum(count for kind, count in counts.items() if kind not in WEIGHTS)
     return flops

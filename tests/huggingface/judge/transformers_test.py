@@ -5,6 +5,7 @@ parameters, FLOPs of a forward, names and shapes of weights, held against what t
 the planner refuses a type, `unnamed` why it does not read its weights, `uncounted` why nobody can
 count its products without numbers. `left_out.json` says which
 types are not causal text models and why. A refusal that turns into a wrong reading fails.
+`composites.json` lists models with an encoder of images that is counted.
 `released/` holds configurations of released models, written down from what is published about them;
 they are not copies of the files that `source` names. `numbers` is the published count of
 parameters, where there is one.
@@ -32,9 +33,11 @@ HERE = Path(__file__).parent
 TYPES: dict[str, dict] = json.loads((HERE / "types.json").read_text())
 LEFT_OUT: dict[str, str] = json.loads((HERE / "left_out.json").read_text())
 RELEASED: dict[str, dict] = json.loads((HERE / "released.json").read_text())
+COMPOSITES: list[str] = json.loads((HERE / "composites.json").read_text())
 LENGTH = 64  # tokens: no longer than the shortest default window
 ROUNDED = 1e-3  # of FLOPs, where a convolution or a scan stands in a model
 PROCESSES = 2
+SOME_VALUE = "a value of a key"  # Whose refusal may say anything.
 
 
 def judged_type(model_type: str) -> list[str]:
@@ -45,7 +48,7 @@ def judged_type(model_type: str) -> list[str]:
 
 def judged_switches(model_type: str) -> list[str]:
     """The same of configurations that differ from it in one key. They may be refused."""
-    entry = {"unread": "a value of a key", "unnamed": "a value of a key"} | TYPES[model_type]
+    entry = {"unread": SOME_VALUE, "unnamed": SOME_VALUE} | TYPES[model_type]
     wrong, compared = [], 0
     for change, configuration in switched(model_type, changes_of(entry)):
         try:
@@ -76,11 +79,25 @@ def judged_release(name: str) -> list[str]:
     return judged(path, configuration, entry)
 
 
+def judged_composite(model_type: str) -> list[str]:
+    """Parameters of the parts of a model that takes in images, by its default configuration."""
+    configuration = theirs.default_configuration(model_type, {})
+    with tempfile.TemporaryDirectory() as folder:
+        configuration.save_pretrained(folder)
+        whole = ours.described(Path(folder) / "config.json", LENGTH)
+    encoder = whole["encoder"]
+    said = whole["parameters"] + encoder["parameters"] + encoder.get("projector", 0)
+    count = theirs.parameters_of(theirs.composite_of(configuration))
+    return [] if said == count else [f"{said:,} parameters, transformers has {count:,}"]
+
+
 def judged(path: Path, configuration: theirs.Configuration, entry: dict) -> list[str]:
     try:
         answer = ours.answer_for(path, LENGTH)
     except ours.RefusedError as refused:
-        return [] if "unread" in entry else [f"is refused: {refused}"]
+        if entry.get("unread", "") in str(refused) or entry.get("unread") == SOME_VALUE:
+            return [] if "unread" in entry else [f"is refused: {refused}"]
+        return [f"is refused, not for {entry['unread']}: {refused}"]
     model = theirs.model_of(configuration)
     wrong = wrong_parameters(answer, model, entry)
     if "uncounted" not in entry:
@@ -143,6 +160,9 @@ class Judge(unittest.TestCase):
 
     def test_released_models(self):
         self.hold(judged_release, list(RELEASED))
+
+    def test_models_with_encoders_of_images(self):
+        self.hold(judged_composite, COMPOSITES)
 
     def test_released_files_are_listed(self):
         files = sorted(path.stem for path in (HERE / "released").glob("*.json"))

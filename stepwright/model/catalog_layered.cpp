@@ -1,0 +1,205 @@
+// Sizes from the models' config.json, which tests/huggingface/judge/released has of some of them.
+#include "stepwright/model/catalog_layered.h"
+
+#include <cmath>
+
+#include "stepwright/model/layer_order.h"
+
+namespace stepwright {
+namespace {
+
+/// Sets the window of all layers but the last of each `every`, or of all but the second of each
+/// two.
+void use_windows(Architecture& model, std::int64_t window, std::int64_t every) {
+  std::vector<std::int64_t> windows;
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    windows.push_back((i + 1) % every != 0 ? window : 0);
+  }
+  set_windows(model, windows);
+}
+
+/// Tables of 262,144 words, a norm on both sides of each branch, five of six layers with a window.
+Architecture gemma3(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
+                    std::int64_t kv_heads, std::int64_t head_dim, std::int64_t ffn) {
+  Architecture model{.layers = layers,
+                     .hidden = hidden,
+                     .heads = heads,
+                     .kv_heads = kv_heads,
+                     .head_dim = head_dim,
+                     .ffn = ffn,
+                     .vocabulary = 262144,
+                     .positions = 131072,
+                     .activation = Activation::kGeluTanh,
+                     .norm_unit_offset = true,
+                     .norm_placement = NormPlacement::kBoth,
+                     .norm_epsilon = 1e-6,
+                     .rotary_base = 1e6,
+                     .window_rotary_base = 1e4,
+                     .qk_norm = QkNorm::kHead,
+                     .embedding_scale = std::sqrt(static_cast<double>(hidden)),
+                     .tied = true};
+  use_windows(model, 1024, 6);
+  return model;
+}
+
+Architecture gemma3_1b() {
+  Architecture model = gemma3(26, 1152, 4, 1, 256, 6912);
+  model.positions = 32768;
+  use_windows(model, 512, 6);
+  return model;
+}
+
+Architecture gemma3_27b() {
+  Architecture model = gemma3(62, 5376, 32, 16, 128, 21504);
+  model.vocabulary = 262208;  // 64 more for images.
+  model.attention_scale = 1 / std::sqrt(168.0);
+  model.rotary_scaling = RotaryScaling{.factor = 8};
+  return model;
+}
+
+/// Biases in attention, experts and router, a trained logit in every softmax.
+Architecture gpt_oss(std::int64_t layers, std::int64_t experts) {
+  Architecture model{
+      .layers = layers,
+      .hidden = 2880,
+      .heads = 64,
+      .kv_heads = 8,
+      .head_dim = 64,
+      .ffn = 2880,
+      .vocabulary = 201088,
+      .positions = 131072,
+      .activation = Activation::kClampedSwiglu,
+      .rotary_base = 150000,
+      .rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn, .factor = 32},
+      .qkv_bias = true,
+      .attention_output_bias = true,
+      .sinks = true};
+  model.experts =
+      Experts{.count = experts, .top_k = 4, .ffn = 2880, .bias = true, .router_bias = true};
+  use_windows(model, 128, 2);
+  return model;
+}
+
+Architecture gpt_oss_20b() { return gpt_oss(24, 32); }
+Architecture gpt_oss_120b() { return gpt_oss(36, 128); }
+
+/// Norms on the results of branches, and over all heads of queries and of keys.
+Architecture olmo2(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
+                   std::int64_t kv_heads, std::int64_t ffn) {
+  return {.layers = layers,
+          .hidden = hidden,
+          .heads = heads,
+          .kv_heads = kv_heads,
+          .head_dim = 128,
+          .ffn = ffn,
+          .vocabulary = 100352,
+          .positions = 4096,
+          .norm_placement = NormPlacement::kAfter,
+          .norm_epsilon = 1e-6,
+          .rotary_base = 5e5,
+          .qk_norm = QkNorm::kWhole};
+}
+
+Architecture olmo2_7b() { return olmo2(32, 4096, 32, 32, 11008); }
+Architecture olmo2_13b() { return olmo2(40, 5120, 40, 40, 13824); }
+Architecture olmo2_32b() { return olmo2(64, 5120, 40, 8, 27648); }
+
+/// Gated delta nets in three of four layers, 512 experts beside a gated one.
+Architecture qwen3_next() {
+  Architecture model{.layers = 48,
+                     .hidden = 2048,
+                     .heads = 16,
+                     .kv_heads = 2,
+                     .head_dim = 256,
+                     .ffn = 5120,
+                     .vocabulary = 151936,
+                     .positions = 262144,
+                     .norm_unit_offset = true,
+                     .norm_epsilon = 1e-6,
+                     .rotary_fraction = 0.25,
+                     .rotary_base = 1e7,
+                     .qk_norm = QkNorm::kHead,
+                     .attention_gate = true};
+  model.experts =
+      Experts{.count = 512, .top_k = 10, .ffn = 512, .shared_ffn = 512, .shared_gate = true};
+  model.state_mixer =
+      StateMixer{.heads = 32, .head_dim = 128, .groups = 16, .state = 128, .normed = true};
+  std::vector<LayerClass> layers = layers_of(model);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if ((i + 1) % 4 != 0) layers[i].mixer = Mixer::kDeltaNet;
+  }
+  set_layers(model, std::move(layers));
+  return model;
+}
+
+/// Mamba-2 and MLPs by turns, a few layers that attend.
+Architecture nemotron_h_8b() {
+  Architecture model{.hidden = 4096,
+                     .heads = 32,
+                     .kv_heads = 8,
+                     .head_dim = 128,
+                     .ffn = 21504,
+                     .vocabulary = 131072,
+                     .positions = 8192,
+                     .gated = false,
+                     .activation = Activation::kSquaredRelu,
+                     .position = Position::kNone};
+  model.state_mixer = StateMixer{.heads = 128,
+                                 .head_dim = 64,
+                                 .groups = 8,
+                                 .state = 128,
+                                 .chunk = 128,
+                                 .convolution_bias = true,
+                                 .normed = true};
+  std::vector<LayerClass> layers;
+  for (const char letter :
+       std::string_view("M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-")) {
+    LayerClass layer{.feed_forward = FeedForward::kNone};
+    if (letter == 'M') layer.mixer = Mixer::kMamba2;
+    if (letter == '-') layer = {.mixer = Mixer::kNone};
+    layers.push_back(layer);
+  }
+  model.layers = std::ssize(layers);
+  set_layers(model, std::move(layers));
+  return model;
+}
+
+/// Experts behind one dense layer, routed as in DeepSeek-V3.
+Architecture glm45_air() {
+  Architecture model{.layers = 46,
+                     .hidden = 4096,
+                     .heads = 96,
+                     .kv_heads = 8,
+                     .head_dim = 128,
+                     .ffn = 10944,
+                     .vocabulary = 151552,
+                     .positions = 131072,
+                     .rotary_fraction = 0.5,
+                     .rotary_base = 1e6,
+                     .qkv_bias = true};
+  model.experts = Experts{.count = 128,
+                          .top_k = 8,
+                          .ffn = 1408,
+                          .shared_ffn = 1408,
+                          .correction_bias = true,
+                          .scoring = Scoring::kSigmoid};
+  std::vector<std::uint8_t> is_dense(46, 0);
+  is_dense.front() = 1;
+  set_dense_layers(model, is_dense);
+  model.multi_token_layers = 1;
+  return model;
+}
+
+constexpr LayeredModel kModels[] = {
+    {"gemma-3-1b", gemma3_1b},    {"gemma-3-27b", gemma3_27b},
+    {"glm-4.5-air", glm45_air},   {"gpt-oss-120b", gpt_oss_120b},
+    {"gpt-oss-20b", gpt_oss_20b}, {"nemotron-h-8b", nemotron_h_8b},
+    {"olmo-2-13b", olmo2_13b},    {"olmo-2-32b", olmo2_32b},
+    {"olmo-2-7b", olmo2_7b},      {"qwen3-next-80b-a3b", qwen3_next},
+};
+
+}  // namespace
+
+std::span<const LayeredModel> layered_models() { return kModels; }
+
+}  // namespace stepwright

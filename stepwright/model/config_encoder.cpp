@@ -1,0 +1,382 @@
+#include "stepwright/model/config_encoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "stepwright/core/utf8.h"
+#include "stepwright/model/config_fields.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kLargestWidth = 1 << 20;  // Of a tower: no product of two overflows.
+constexpr std::int64_t kLargestDepth = 1 << 12;  // Layers.
+
+/// A stack of bidirectional layers over the patches of an image.
+struct Tower {
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t ffn = 0;
+  bool gated = false;
+  std::int64_t norm = 2;  ///< Vectors of a norm: weight and bias, or the weight.
+  bool qkv_bias = true;
+  bool output_bias = true;
+  bool mlp_bias = true;
+  std::int64_t patch = 0;  ///< Numbers of a patch.
+  bool patch_bias = true;
+  std::int64_t positions = 0;      ///< Rows of a table.
+  std::int64_t summaries = 0;      ///< Learned tokens beside the patches.
+  std::int64_t outer_norms = 0;    ///< Before the first and behind the last layer.
+  std::int64_t layer_vectors = 0;  ///< Further vectors of a layer, `hidden` long.
+  std::int64_t rest = 0;           ///< Parameters behind the layers.
+  std::int64_t patches = 0;        ///< Of an image; 0: any number.
+};
+
+/// What stands between a tower and a decoder.
+struct Projector {
+  std::int64_t parameters = 0;
+  std::int64_t matrices = 0;  ///< Of those, which a token is multiplied by.
+  std::int64_t tokens = 0;    ///< That an image becomes.
+  std::int64_t rows = 0;      ///< That it multiplies for an image.
+};
+
+std::int64_t layer_matrices(const Tower& t) {
+  return 4 * t.hidden * t.hidden + (t.gated ? 3 : 2) * t.hidden * t.ffn;
+}
+
+std::int64_t parameters_of(const Tower& t) {
+  std::int64_t layer = layer_matrices(t) + (2 * t.norm + t.layer_vectors) * t.hidden;
+  if (t.qkv_bias) layer += 3 * t.hidden;
+  if (t.output_bias) layer += t.hidden;
+  if (t.mlp_bias) layer += (t.gated ? 2 : 1) * t.ffn + t.hidden;
+  const std::int64_t table = t.positions + t.summaries + (t.patch_bias ? 1 : 0);
+  return t.layers * layer + (t.patch + table + t.outer_norms * t.norm) * t.hidden + t.rest;
+}
+
+/// Of a forward of one image: every patch sees every other.
+double flops_of(const Tower& t) {
+  const auto rows = static_cast<double>(t.patches + t.summaries);
+  const double layer = 2 * rows * static_cast<double>(layer_matrices(t)) +
+                       4 * rows * rows * static_cast<double>(t.hidden);
+  return static_cast<double>(t.layers) * layer +
+         2 * static_cast<double>(t.patches) * static_cast<double>(t.patch * t.hidden);
+}
+
+/// Two matrices, each with a bias where `bias` says so.
+Projector two_layers(std::int64_t in, std::int64_t inner, std::int64_t out, bool bias) {
+  const std::int64_t matrices = in * inner + inner * out;
+  return {.parameters = matrices + (bias ? inner + out : 0), .matrices = matrices};
+}
+
+std::int64_t width(const ConfigFields& fields, std::initializer_list<std::string_view> keys,
+                   std::int64_t fallback) {
+  return fields.size_or(keys, fallback, 1, kLargestWidth);
+}
+
+/// A side in pixels, of an image or a patch: a number, or a list of two equal ones.
+std::int64_t side(const ConfigFields& fields, std::string_view key, std::int64_t fallback) {
+  const auto found = fields.value(key);
+  if (!found) return fallback;
+  if (!found->is_sequence()) return found->integer(1, kLargestWidth);
+  if (found->size() != 2) found->fail("must be a number or a list of two");
+  const std::int64_t high = found->at(0).integer(1, kLargestWidth);
+  if (found->at(1).integer(1, kLargestWidth) != high) {
+    found->fail_unsupported("sides that differ");
+  }
+  return high;
+}
+
+struct TowerDefaults {
+  std::int64_t hidden, layers, ffn, image, patch;
+};
+
+Tower usual_tower(const ConfigFields& vision, const TowerDefaults& usual) {
+  Tower t{.layers = vision.size_or({"num_hidden_layers", "depth"}, usual.layers, 1, kLargestDepth),
+          .hidden = width(vision, {"hidden_size"}, usual.hidden),
+          .ffn = width(vision, {"intermediate_size"}, usual.ffn)};
+  const std::int64_t edge = side(vision, "patch_size", usual.patch);
+  t.patch = width(vision, {"num_channels", "in_channels"}, 3) * edge * edge;
+  const std::int64_t row = side(vision, "image_size", usual.image) / edge;
+  t.patches = row * row;
+  t.positions = t.patches;
+  return t;
+}
+
+Tower clip_tower(const ConfigFields& vision) {
+  Tower t = usual_tower(vision, {768, 12, 3072, 224, 32});
+  t.patch_bias = false;
+  t.summaries = 1;
+  t.positions = t.patches + 1;
+  t.outer_norms = 2;
+  return t;
+}
+
+/// Behind its layers a norm and, unless a file says no, a head that pools.
+Tower siglip_tower(const ConfigFields& vision) {
+  Tower t = usual_tower(vision, {768, 12, 3072, 224, 16});
+  t.outer_norms = 1;
+  if (vision.flag("vision_use_head", true)) {
+    const std::int64_t probe = t.hidden;
+    const std::int64_t biases = 4 * t.hidden + t.ffn + t.hidden;
+    t.rest = probe + layer_matrices(t) + biases + t.norm * t.hidden;
+  }
+  return t;
+}
+
+Tower idefics3_tower(const ConfigFields& vision) {
+  Tower t = usual_tower(vision, {1152, 12, 3072, 224, 32});
+  t.outer_norms = 1;
+  return t;
+}
+
+Tower pixtral_tower(const ConfigFields& vision) {
+  Tower t = usual_tower(vision, {1024, 24, 4096, 1024, 16});
+  t.gated = true;
+  t.norm = 1;
+  t.qkv_bias = t.output_bias = t.mlp_bias = t.patch_bias = false;
+  t.positions = 0;
+  t.outer_norms = 1;
+  return t;
+}
+
+Tower internvl_tower(const ConfigFields& vision) {
+  Tower t = usual_tower(vision, {1024, 24, 4096, 448, 14});
+  t.qkv_bias = vision.flag("attention_bias", false);
+  t.summaries = 1;
+  t.positions = vision.flag("use_absolute_position_embeddings", true) ? t.patches + 1 : 0;
+  t.layer_vectors = 2;
+  const auto norm = vision.value("norm_type");
+  if (norm && norm->text() == "rms_norm") t.norm = 1;
+  if (vision.flag("use_qk_norm", false)) t.layer_vectors += 2;  // RMSNorm, whatever the others.
+  if (vision.flag("use_mask_token", false)) t.rest = t.hidden;
+  if (!vision.flag("use_mean_pooling", true)) t.outer_norms = 1;
+  return t;
+}
+
+/// Pixels shuffled into fewer, wider rows and an MLP behind the layers.
+Tower llama4_tower(const ConfigFields& vision) {
+  Tower t = usual_tower(vision, {768, 34, 5632, 448, 14});
+  t.patch_bias = false;
+  t.summaries = 1;
+  t.positions = t.patches + 1;
+  t.outer_norms = 2;
+  const std::int64_t inner = width(vision, {"projector_input_dim"}, 4096);
+  t.rest = t.ffn * inner + inner * width(vision, {"projector_output_dim"}, 4096);
+  return t;
+}
+
+/// Towers of Qwen take images of any size, in pairs of frames.
+Tower tower_of_any_size(const ConfigFields& vision, const TowerDefaults& usual) {
+  Tower t = usual_tower(vision, usual);
+  t.patch *= width(vision, {"temporal_patch_size"}, 2);
+  t.patches = t.positions = 0;
+  return t;
+}
+
+/// Neighbours in a square become one row, which an MLP takes to the decoder's width, behind a norm
+/// of `normed` numbers.
+std::int64_t merger(const ConfigFields& vision, const Tower& t, std::int64_t out,
+                    std::int64_t normed) {
+  const std::int64_t edge = width(vision, {"spatial_merge_size"}, 2);
+  const std::int64_t wide = edge * edge * t.hidden;
+  return two_layers(wide, wide, out, true).parameters + normed;
+}
+
+Tower qwen2_vl_tower(const ConfigFields& vision) {
+  Tower t = tower_of_any_size(vision, {1280, 32, 5120, 224, 14});
+  const std::int64_t out = width(vision, {"hidden_size"}, 3584);  // The decoder's.
+  t.hidden = width(vision, {"embed_dim"}, 1280);
+  t.ffn = static_cast<std::int64_t>(vision.number_or("mlp_ratio", 4, 0.01, 100) *
+                                    static_cast<double>(t.hidden));
+  t.patch_bias = false;
+  t.rest = merger(vision, t, out, 2 * t.hidden);
+  return t;
+}
+
+Tower qwen2_5_vl_tower(const ConfigFields& vision) {
+  Tower t = tower_of_any_size(vision, {3584, 32, 3420, 224, 14});
+  t.gated = true;
+  t.norm = 1;
+  t.patch_bias = false;
+  t.rest = merger(vision, t, width(vision, {"out_hidden_size"}, 3584), t.hidden);
+  return t;
+}
+
+/// Qwen3-VL hands rows of a few layers to the decoder, each through a merger of its own.
+Tower qwen3_vl_tower(const ConfigFields& vision) {
+  Tower t = tower_of_any_size(vision, {1152, 27, 4304, 224, 16});
+  t.positions = width(vision, {"num_position_embeddings"}, 2304);
+  const std::int64_t out = width(vision, {"out_hidden_size"}, 3584);
+  t.rest = merger(vision, t, out, 2 * t.hidden);
+  const bool deep = vision.value("model_type")->text().starts_with("qwen3_vl");
+  const auto listed = vision.value("deepstack_visual_indexes");
+  const std::int64_t usual = deep ? 3 : 0;
+  const auto taken = listed ? static_cast<std::int64_t>(listed->size()) : usual;
+  const std::int64_t edge = width(vision, {"spatial_merge_size"}, 2);
+  t.rest += taken * merger(vision, t, out, 2 * edge * edge * t.hidden);
+  return t;
+}
+
+struct TowerKind {
+  std::string_view model_type;
+  Tower (*read)(const ConfigFields& vision);
+};
+constexpr TowerKind kTowers[] = {{"clip_vision_model", clip_tower},
+                                 {"siglip_vision_model", siglip_tower},
+                                 {"pixtral", pixtral_tower},
+                                 {"internvl_vision", internvl_tower},
+                                 {"llama4_vision_model", llama4_tower},
+                                 {"idefics3_vision", idefics3_tower},
+                                 {"smolvlm_vision", idefics3_tower},
+                                 {"qwen2_vl_vision", qwen2_vl_tower},
+                                 {"qwen2_5_vl_vision", qwen2_5_vl_tower},
+                                 {"qwen3_vl_vision", qwen3_vl_tower},
+                                 {"qwen3_vl_moe_vision", qwen3_vl_tower},
+                                 {"qwen3_5_vision", qwen3_vl_tower},
+                                 {"qwen3_5_moe_vision", qwen3_vl_tower}};
+
+/// Everything that a projector's size follows from.
+struct Between {
+  const ConfigFields& config;
+  const ConfigFields& vision;
+  const Tower& tower;
+  std::int64_t out;  ///< The decoder's width.
+};
+
+/// Layers of the tower that are read: one, or as many as a list has.
+std::int64_t feature_layers(const ConfigFields& config) {
+  const auto layers = config.value("vision_feature_layer");
+  return layers && layers->is_sequence() ? static_cast<std::int64_t>(layers->size()) : 1;
+}
+
+Projector project_llava(const Between& b) {
+  const std::int64_t in = b.tower.hidden * feature_layers(b.config);
+  Projector p = two_layers(in, b.out, b.out, b.config.flag("multimodal_projector_bias", true));
+  p.tokens = p.rows = b.tower.patches;
+  return p;
+}
+
+/// A learned row stands between the rows of a cut image, which has any number of cuts.
+Projector project_llava_next(const Between& b) {
+  Projector p = project_llava(b);
+  p.parameters += b.out;
+  return p;
+}
+
+Projector project_mistral3(const Between& b) {
+  const std::int64_t edge = width(b.config, {"spatial_merge_size"}, 2);
+  const std::int64_t in = b.tower.hidden * feature_layers(b.config);
+  Projector p = two_layers(in, b.out, b.out, b.config.flag("multimodal_projector_bias", false));
+  const std::int64_t merging = edge * edge * b.tower.hidden * b.tower.hidden;
+  p.parameters += merging + b.tower.hidden;
+  p.matrices += merging;
+  p.tokens = p.rows = b.tower.patches / (edge * edge);
+  return p;
+}
+
+Projector project_gemma3(const Between& b) {
+  const std::int64_t matrix = b.tower.hidden * b.out;
+  const std::int64_t tokens = width(b.config, {"mm_tokens_per_image"}, 256);
+  return {
+      .parameters = matrix + b.tower.hidden, .matrices = matrix, .tokens = tokens, .rows = tokens};
+}
+
+Projector project_paligemma(const Between& b) {
+  const std::int64_t out = width(b.vision, {"projection_dim"}, b.out);
+  return {.parameters = b.tower.hidden * out + out,
+          .matrices = b.tower.hidden * out,
+          .tokens = b.tower.patches,
+          .rows = b.tower.patches};
+}
+
+Projector project_internvl(const Between& b) {
+  const double ratio = b.config.number_or("downsample_ratio", 0.5, 0.01, 1);
+  const auto edge = static_cast<std::int64_t>(1 / ratio);
+  const std::int64_t in = edge * edge * b.tower.hidden;
+  Projector p = two_layers(in, b.out, b.out, true);
+  p.parameters += 2 * in;
+  p.tokens = p.rows = width(b.config, {"image_seq_length"}, b.tower.patches / (edge * edge));
+  return p;
+}
+
+Projector project_llama4(const Between& b) {
+  const std::int64_t in = width(b.vision, {"vision_output_dim"}, 7680);
+  const double ratio = b.vision.number_or("pixel_shuffle_ratio", 0.5, 0.01, 1);
+  const auto tokens =
+      static_cast<std::int64_t>(static_cast<double>(b.tower.patches) * ratio * ratio);
+  return {.parameters = in * b.out, .matrices = in * b.out, .tokens = tokens, .rows = tokens};
+}
+
+Projector project_idefics3(const Between& b) {
+  const std::int64_t edge = width(b.config, {"scale_factor"}, 2);
+  const std::int64_t matrix = edge * edge * b.tower.hidden * b.out;
+  const std::int64_t tokens = b.tower.patches / (edge * edge);
+  return {.parameters = matrix, .matrices = matrix, .tokens = tokens, .rows = tokens};
+}
+
+/// Its merger is counted with the tower.
+Projector project_nothing(const Between& b) {
+  static_cast<void>(b);
+  return {};
+}
+
+struct ProjectorKind {
+  std::string_view model_type;  ///< Of the whole.
+  Projector (*read)(const Between& between);
+};
+constexpr ProjectorKind kProjectors[] = {{"llava", project_llava},
+                                         {"llava_next", project_llava_next},
+                                         {"llava_next_video", project_llava_next},
+                                         {"llava_onevision", project_llava_next},
+                                         {"mistral3", project_mistral3},
+                                         {"lighton_ocr", project_mistral3},
+                                         {"gemma3", project_gemma3},
+                                         {"shieldgemma2", project_gemma3},
+                                         {"paligemma", project_paligemma},
+                                         {"internvl", project_internvl},
+                                         {"llama4", project_llama4},
+                                         {"idefics3", project_idefics3},
+                                         {"smolvlm", project_idefics3},
+                                         {"qwen2_vl", project_nothing},
+                                         {"qwen2_5_vl", project_nothing},
+                                         {"qwen3_vl", project_nothing},
+                                         {"qwen3_vl_moe", project_nothing},
+                                         {"qwen3_5", project_nothing},
+                                         {"qwen3_5_moe", project_nothing}};
+
+template <class Kind>
+const Kind* known(std::span<const Kind> kinds, const std::string& word) {
+  const auto found = std::ranges::find(kinds, word, &Kind::model_type);
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+std::string word_of(const ConfigFields& fields, std::string_view fallback) {
+  const auto type = fields.value("model_type");
+  return type ? type->text() : std::string(fallback);
+}
+
+}  // namespace
+
+std::optional<Encoder> read_encoder(Node config, const Architecture& decoder) {
+  const auto nested = config.find("vision_config");
+  if (!nested || !nested->is_mapping()) return std::nullopt;
+  const ConfigFields fields(config, std::nullopt);
+  const ConfigFields vision(*nested, std::nullopt);
+  Encoder encoder{.name = word_of(vision, "a tower without a model_type")};
+  const auto* tower = known<TowerKind>(kTowers, encoder.name);
+  const auto* projector = known<ProjectorKind>(kProjectors, word_of(fields, ""));
+  if (tower == nullptr || projector == nullptr) return encoder;
+  const Tower t = tower->read(vision);
+  const Projector p = projector->read({fields, vision, t, decoder.hidden});
+  encoder.parameters = parameters_of(t);
+  encoder.projector = p.parameters;
+  if (t.patches == 0) return encoder;
+  encoder.patches = t.patches;
+  encoder.tokens = p.tokens;
+  encoder.flops = flops_of(t) + 2 * static_cast<double>(p.rows) * static_cast<double>(p.matrices);
+  return encoder;
+}
+
+}  // namespace stepwright
