@@ -6,213 +6,22 @@ STEPWRIGHT_COMMAND and STEPWRIGHT_GROUPS name the commands.
 """
 
 import importlib.util
-import json
-import os
-import shlex
 import subprocess
 import sys
-import tempfile
 import types
 import unittest
-import warnings
 from pathlib import Path
 from unittest import mock
 
-warnings.simplefilter("ignore")
-os.environ["DS_ACCELERATOR"] = "cpu"
-os.environ["HF_HUB_OFFLINE"] = "1"
+from judge_workplace import DENSE, Workplace, has, join_ranks
+
 try:
-    import torch
-    import torch.distributed as dist
     import yaml
-    from torch.testing._internal.distributed.fake_pg import FakeStore
 except ImportError as missing:
     print(f"skipped: {missing} (tools/setup.sh test)")
     sys.exit(77)
 
-COMMAND = os.environ["STEPWRIGHT_COMMAND"]
-GROUPS = os.environ["STEPWRIGHT_GROUPS"]
-JOB = """stepwright: plan/2
-job:
-  model: {layers: 12, hidden: 256, heads: 8, kv_heads: 4, ffn: 512, vocab: 1000%s}
-  cluster: {profile: dgx-h100, nodes: 4}
-  batch: {sequences: 64, length: 512}
-"""
-DENSE = JOB % ""
-ROUTED = JOB % ", experts: {count: 8, top_k: 2, ffn: 64}"
 TITAN = "tensor_input: keep\noverlap: {tensor_gradients: false}\n"
-MEGATRON = {
-    "dense": DENSE + "parallel: {tensor: 2, pipeline: 2, data: 8}\nsequence_parallel: true\n"
-    "schedule: {kind: interleaved, chunks: 3}\nsharding: NNG\nrecompute: selective\n",
-    "pipeline inside": DENSE + "parallel: {pipeline: 2, data: 16}\nrank_order: tp-cp-ep-pp-dp\n",
-    "context": DENSE + "parallel: {tensor: 2, context: 4, data: 4}\nsharding: NNG\n",
-    "uneven": DENSE + "parallel: {pipeline: 4, data: 8}\nlayers: [2, 3, 4, 3]\n",
-    "instances": DENSE + "parallel: {tensor: 4, data: 8}\nsharding: {states: NNI, group: 4}\n",
-    "FSDP": DENSE + "parallel: {tensor: 2, data: 16}\nsharding: GGG\n",
-    "experts": ROUTED + "parallel: {tensor: 2, pipeline: 2, data: 8, expert: 4}\n"
-    "sequence_parallel: true\nsharding: NNG\n",
-    "experts beside context": ROUTED + "parallel: {tensor: 2, context: 2, data: 8, expert: 8, "
-    "expert_tensor: 2}\nsequence_parallel: true\n",
-}
-
-
-class Workplace:
-    """A folder in which plans are exported."""
-
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name)
-
-    def export(self, target: str, plan: str, name: str, *options: str) -> Path:
-        (self.path / "plan.yaml").write_text(plan)
-        output = self.path / name
-        arguments = ["export", "--to", target, "--plan", self.path / "plan.yaml", "-o", output]
-        run = subprocess.run(
-            [COMMAND, *arguments, *options], capture_output=True, text=True, check=False
-        )
-        assert run.returncode == 0, run.stderr
-        return output
-
-    def groups(self) -> dict[str, list[list[int]]]:
-        """The plan's own groups, by kind."""
-        run = subprocess.run(
-            [GROUPS, self.path / "plan.yaml"], capture_output=True, text=True, check=True
-        )
-        return json.loads(run.stdout)
-
-
-def flags_of(script: Path) -> dict[str, str | bool]:
-    """The arguments behind the program of a script."""
-    text = script.read_text().split("pretrain_gpt.py", 1)[1]
-    words = shlex.split(text.replace("\\\n", " "))
-    found, name = {}, ""
-    for word in words:
-        if word.startswith("--"):
-            name = word[2:].replace("-", "_")
-            found[name] = True
-        elif name and not word.startswith("$"):
-            found[name] = word
-    return found
-
-
-def has(*names: str) -> bool:
-    return all(importlib.util.find_spec(name) for name in names)
-
-
-@unittest.skipUnless(
-    has("megatron", "megatron.core"), "megatron-core is not installed (tools/setup.sh test)"
-)
-class MegatronCore(unittest.TestCase):
-    def setUp(self):
-        self.place = Workplace()
-
-    def config(self, flags):
-        """TransformerConfig's own checks of what the flags set."""
-        from megatron.core.transformer.transformer_config import TransformerConfig
-
-        fields = set(TransformerConfig.__dataclass_fields__)
-        values = {name: value for name, value in flags.items() if name in fields}
-        numbers = {
-            name: int(value)
-            for name, value in values.items()
-            if isinstance(value, str) and value.isdigit()
-        }
-        renamed = {
-            "num_moe_experts": flags.get("num_experts"),
-            "virtual_pipeline_model_parallel_size": flags.get(
-                "num_virtual_stages_per_pipeline_rank"
-            ),
-        }
-        numbers |= {name: int(value) for name, value in renamed.items() if value}
-        values.pop("attention_backend", None)
-        values |= numbers | {"bf16": "bf16" in flags, "pipeline_dtype": torch.bfloat16}
-        values["add_bias_linear"] = "disable_bias_linear" not in flags
-        for name in ("hidden_dropout", "attention_dropout"):
-            values[name] = float(values[name])
-        if "cp_comm_type" in values:
-            values["cp_comm_type"] = flags["cp_comm_type"]
-        return TransformerConfig(**values)
-
-    def test_takes_what_is_written(self):
-        for name, plan in MEGATRON.items():
-            with self.subTest(name):
-                flags = flags_of(self.place.export("megatron", plan, "train.sh"))
-                config = self.config(flags)
-                self.assertEqual(config.num_layers, 12)
-                self.assertEqual(config.sequence_parallel, "sequence_parallel: true" in plan)
-
-    def test_knows_the_fields_of_data_parallelism(self):
-        from megatron.core.distributed import DistributedDataParallelConfig
-
-        for name in ("instances", "FSDP", "dense"):
-            flags = flags_of(self.place.export("megatron", MEGATRON[name], "train.sh"))
-            fields = {
-                name: value
-                for name, value in flags.items()
-                if name in DistributedDataParallelConfig.__dataclass_fields__
-            }
-            self.assertIn("overlap_grad_reduce", fields)
-            DistributedDataParallelConfig(**fields)
-        self.assertEqual(
-            flags_of(self.place.export("megatron", MEGATRON["FSDP"], "train.sh"))[
-                "data_parallel_sharding_strategy"
-            ],
-            "optim_grads_params",
-        )
-
-    def test_reads_the_layout_of_an_uneven_pipeline(self):
-        from megatron.core.transformer.pipeline_parallel_layer_layout import (
-            PipelineParallelLayerLayout,
-        )
-
-        flags = flags_of(self.place.export("megatron", MEGATRON["uneven"], "train.sh"))
-        layout = PipelineParallelLayerLayout.from_str(flags["pipeline_model_parallel_layout"], 4)
-        stages = [
-            sum(layer.name == "decoder" for layer in chunk)
-            for stage in layout.layout
-            for chunk in stage
-        ]
-        self.assertEqual(stages, [2, 3, 4, 3])
-
-    def test_makes_the_groups_of_the_plan(self):
-        from megatron.core.parallel_state import RankGenerator
-
-        for name, plan in MEGATRON.items():
-            with self.subTest(name):
-                flags = flags_of(self.place.export("megatron", plan, "train.sh"))
-                ours = self.place.groups()
-                size = {
-                    short: int(flags.get(f"{long}_parallel_size", 1))
-                    for short, long in {
-                        "tp": "tensor_model",
-                        "pp": "pipeline_model",
-                        "cp": "context",
-                        "ep": "expert_model",
-                    }.items()
-                }
-                etp = int(flags.get("expert_tensor_parallel_size", size["tp"]))
-                inside = "use_tp_pp_dp_mapping" in flags
-                order = "tp-cp-ep-pp-dp" if inside else "tp-cp-ep-dp-pp"
-                dp = 32 // (size["tp"] * size["pp"] * size["cp"])
-                dense = RankGenerator(
-                    tp=size["tp"], ep=1, dp=dp, pp=size["pp"], cp=size["cp"], order=order
-                )
-                edp = 32 // (etp * size["pp"] * size["ep"])
-                routed = RankGenerator(
-                    tp=etp, ep=size["ep"], dp=edp, pp=size["pp"], cp=1, order=order
-                )
-                for kind, theirs in {
-                    "tensor": dense.get_ranks("tp"),
-                    "pipeline": dense.get_ranks("pp"),
-                    "context": dense.get_ranks("cp"),
-                    "data-context": dense.get_ranks("dp-cp"),
-                    "expert": routed.get_ranks("ep"),
-                    "expert-tensor": routed.get_ranks("tp"),
-                    "expert-data": routed.get_ranks("dp"),
-                }.items():
-                    if kind.startswith("expert") and "num_experts" not in flags:
-                        continue
-                    self.assertEqual(sorted(theirs), ours[kind], kind)
 
 
 @unittest.skipUnless(has("deepspeed", "hjson"), "deepspeed is not installed (tools/setup.sh test)")
@@ -285,8 +94,7 @@ class Torchtitan(unittest.TestCase):
 
     def test_takes_what_is_written_and_makes_the_groups_of_the_plan(self):
         manager, dims = import_without_its_kernels()
-        if not dist.is_initialized():
-            dist.init_process_group("fake", rank=0, world_size=32, store=FakeStore())
+        join_ranks()
         place = Workplace()
         for plan in self.PLANS:
             path = place.export("torchtitan", plan, "titan.toml", "--release", "0.2.2")
@@ -389,7 +197,7 @@ class Launchers(unittest.TestCase):
         self.assertIn("NCCL_ALGO=allreduce:ring", self.started("torchrun", ring))
 
     def test_the_script_of_megatron_starts_it(self):
-        said = self.started("megatron", MEGATRON["dense"])
+        said = self.started("megatron", DENSE + "parallel: {tensor: 2, pipeline: 2, data: 8}\n")
         self.assertIn("./pretrain_gpt.py --num-layers 12", said)
         self.assertIn("--mock-data python train.py", said)
 

@@ -87,6 +87,28 @@ say(losses=losses, stage=engine.zero_optimization_stage(), steps=engine.global_s
     micro_batches=engine.gradient_accumulation_steps())
 """
 )
+TRAINER = (
+    TOY
+    + """
+if len(sys.argv) > 1:
+    import deepspeed.comm.torch
+
+    sys.modules["deepspeed.comm.torch"].build_shm_op = lambda: None
+from transformers import Trainer, TrainingArguments
+
+rows = [{"input_ids": row, "labels": row} for row in torch.randint(0, 250, (32, 16))]
+arguments = TrainingArguments(
+    output_dir="out", per_device_train_batch_size=1, gradient_accumulation_steps=2, max_steps=3,
+    learning_rate=1e-2, logging_steps=1, report_to=[], save_strategy="no", use_cpu=True, bf16=True,
+    ddp_backend="gloo", deepspeed=sys.argv[1] if len(sys.argv) > 1 else None)
+trainer = Trainer(model=model, args=arguments, train_dataset=rows)
+trainer.train()
+losses = [each["loss"] for each in trainer.state.log_history if "loss" in each]
+say(losses=losses, ranks=trainer.accelerator.num_processes, steps=trainer.state.global_step,
+    stage=trainer.model_wrapped.zero_optimization_stage() if len(sys.argv) > 1 else 0,
+    wrapped=type(trainer.model_wrapped).__name__)
+"""
+)
 ENVIRONMENT_OF_ACCELERATE = """
 import json, os, sys
 from accelerate.commands.launch import _validate_launch_command, launch_command_parser
@@ -198,6 +220,27 @@ class DeepSpeed(unittest.TestCase):
         config.write_text(json.dumps(wrong))
         with self.assertRaisesRegex(AssertionError, "train_batch_size"):
             place.train(DEEPSPEED, config, DS_ACCELERATOR="cpu")
+
+
+@needs("accelerate")
+class Trainer(unittest.TestCase):
+    """transformers' Trainer, which reads both."""
+
+    def test_trains_data_parallel_as_accelerate_starts_it(self):
+        place = self.enterContext(Workplace())
+        given = place.environment_of_accelerate(place.export("accelerate", "sharding: NNN\n"))
+        said = place.train(TRAINER, ACCELERATE_USE_CPU="true", **given)
+        self.assertEqual((said["ranks"], said["steps"]), (RANKS, 3))
+        self.assertEqual(said["wrapped"], "DistributedDataParallel")
+        self.assertLess(said["losses"][-1], said["losses"][0])
+
+    @needs("deepspeed")
+    def test_trains_with_shards_of_deepspeed(self):
+        place = self.enterContext(Workplace())
+        config = place.export("deepspeed", "sharding: NGG\noverlap: {gradients: false}\n")
+        said = place.train(TRAINER, config, DS_ACCELERATOR="cpu")
+        self.assertEqual((said["stage"], said["steps"], said["wrapped"]), (2, 3, "DeepSpeedEngine"))
+        self.assertLess(said["losses"][-1], said["losses"][0])
 
 
 if __name__ == "__main__":
