@@ -282,6 +282,18 @@ void group_experts(Plan& plan, const Architecture& model) {
       std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
 }
 
+/// Adapters that nothing covers are left out of a plan that something covers without them.
+void keep_covered_adapters(Job& job, Draft& draft) {
+  if (!illegal(job, draft.plan)) return;
+  const std::optional<Adapters> adapters = job.model.adapters;
+  job.model.adapters.reset();
+  if (illegal(job, draft.plan)) {
+    job.model.adapters = adapters;
+  } else {
+    leave_adapters_out(draft.report);
+  }
+}
+
 }  // namespace
 
 PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
@@ -303,11 +315,13 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.kernels.cuda_graphs = draft.cuda_graphs;
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
+  if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);
   keep_held_modules(draft, job.model);
   group_experts(draft.plan, job.model);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (draft.framework_gradients) draft.plan.accumulate = default_gradients(job, draft.plan);
   job.notes = draft.notes;
+  if (draft.adapters) keep_covered_adapters(job, draft);
   return {.job = std::move(job), .plan = draft.plan};
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/plan/job.h"
 
@@ -56,6 +57,7 @@ struct Draft {
   bool open_micro_batch = false;  ///< It follows from the batch, where that is possible.
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdamW;
+  std::optional<AdapterWords> adapters;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;
@@ -91,7 +93,8 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file);
 /// with `kInput` where one is no `NAME=VALUE`.
 Document with_settings(Document document, const Given& given);
 
-/// The plan with its job as the files say it, legal or not. Fails with `kInput` where model or
+/// The plan with its job as the files say it, legal or not; adapters that nothing covers are left
+/// out of a plan that is legal without them, and said. Fails with `kInput` where model or
 /// batch are not said, or said twice in different words.
 PlannedJob drafted(Draft& draft, const Given& given, const std::string& file);
 

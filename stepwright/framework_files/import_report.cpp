@@ -90,7 +90,7 @@ class Sorter {
                          value.line(),    Matters::kMaybe,     ""};
     if (const KnownSetting* known = find(path)) {
       const bool usual = is_off(value, known->usual);
-      const bool matters = known->field.empty() && !usual;
+      const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
       unread.matters = matters ? known->matters : Matters::kNo;
       if (matters) unread.why = known->leaves_out;
     } else {

@@ -24,9 +24,10 @@ struct KnownSetting {
   /// What it sets in a plan file: "parallel.tensor", "job.batch.length", "job.model"; empty:
   /// nothing, as no plan says it.
   std::string_view field;
-  Matters matters = Matters::kNo;  ///< Of one that sets nothing.
-  std::string_view leaves_out{};   ///< What a prediction then leaves out, where it matters.
-  std::string_view usual{};        ///< The value, beside those of "off", that changes nothing.
+  /// Of one that sets nothing, or that a reader did not take though it leaves something out.
+  Matters matters = Matters::kNo;
+  std::string_view leaves_out{};  ///< What a prediction then leaves out, where it matters.
+  std::string_view usual{};       ///< The value, beside those of "off", that changes nothing.
 };
 
 /// A setting that a plan or its job took from a file.

@@ -54,6 +54,9 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
     if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
   };
   compare("dropout", from.model.dropout, to.model.dropout);
+  if (from.model.adapters != to.model.adapters || from.model.frozen != to.model.frozen) {
+    lost.emplace_back("adapters and frozen parts become others");
+  }
   compare("precision", name_of(kPrecisionNames, from.precision),
           name_of(kPrecisionNames, to.precision));
   if (plan.parallel.expert * plan.parallel.expert_tensor > 1) {

@@ -119,16 +119,15 @@ TEST(Axolotl, ItsDefaultsAreItsOwn) {
   EXPECT_EQ(sharding_word(planned.plan.sharding), "NNN");
 }
 
-TEST(Axolotl, AdaptersOffloadAndNarrowWeightsAreLeftOut) {
+TEST(Axolotl, OffloadAndNarrowWeightsAreLeftOut) {
   const ImportedPlan plan = started(
-      "base_model: meta-llama/Llama-3.1-8B\nadapter: qlora\nload_in_4bit: true\n"
+      "base_model: meta-llama/Llama-3.1-8B\nload_in_4bit: true\n"
       "load_in_8bit: false\nsequence_len: 2048\nmicro_batch_size: 1\n"
       "gradient_checkpointing: offload\noptimizer: paged_adamw_8bit\n"
       "fsdp: [full_shard, auto_wrap]\nfsdp_config: {fsdp_offload_params: true, "
       "fsdp_sharding_strategy: SHARD_GRAD_OP}\n");
   EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_THAT(left_out_of(plan, "adapter"), HasSubstr("adapters"));
   EXPECT_THAT(left_out_of(plan, "load_in_4bit"), HasSubstr("4 bits"));
   EXPECT_EQ(left_out_of(plan, "load_in_8bit"), "");
   EXPECT_THAT(left_out_of(plan, "gradient_checkpointing"), HasSubstr("offload"));
@@ -170,12 +169,13 @@ TEST(LlamaFactory, ReadsTrainingWithTheDeepSpeedFileThatItNames) {
   EXPECT_EQ(left_out_of(imported, "finetuning_type"), "");
 }
 
-TEST(LlamaFactory, AdaptersAndOtherLossesAreLeftOut) {
+TEST(LlamaFactory, FrozenWeightsAndOtherLossesAreLeftOut) {
   const ImportedPlan plan = started(
-      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: dpo\nfinetuning_type: lora\n"
-      "lora_rank: 8\nflash_attn: fa2\ndisable_gradient_checkpointing: true\nuse_galore: true\n"
+      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: dpo\nfinetuning_type: freeze\n"
+      "freeze_trainable_layers: 2\nflash_attn: fa2\ndisable_gradient_checkpointing: "
+      "true\nuse_galore: true\n"
       "per_device_train_batch_size: 2\n");
-  EXPECT_THAT(left_out_of(plan, "finetuning_type"), HasSubstr("adapters"));
+  EXPECT_THAT(left_out_of(plan, "finetuning_type"), HasSubstr("frozen"));
   EXPECT_THAT(left_out_of(plan, "stage"), HasSubstr("loss"));
   EXPECT_THAT(left_out_of(plan, "use_galore"), HasSubstr("projected"));
   EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kNone);
@@ -228,8 +228,7 @@ TEST(HubSettings, WhatMattersSaysWhatItLeavesOut) {
         std::span<const KnownSetting>(kLlamaFactorySettings),
         std::span<const KnownSetting>(kArgumentSettings)}) {
     for (const KnownSetting& known : table) {
-      EXPECT_EQ(known.field.empty() && known.matters != Matters::kNo, !known.leaves_out.empty())
-          << known.name;
+      EXPECT_EQ(known.matters != Matters::kNo, !known.leaves_out.empty()) << known.name;
     }
   }
 }

@@ -146,6 +146,23 @@ void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& 
   }
 }
 
+/// axolotl-ai-cloud/axolotl src/axolotl/loaders/adapter.py: load_lora (what is absent is peft's);
+/// src/axolotl/loaders/model.py: _set_quantization_config.
+void read_axolotl_adapters(const Fields& fields, Draft& draft) {
+  const auto kind = fields.node().find("adapter");
+  if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return;
+  static_cast<void>(fields.find("adapter"));
+  draft.adapters = read_adapter_words(fields, {.rank = "lora_r",
+                                               .alpha = "lora_alpha",
+                                               .dropout = "lora_dropout",
+                                               .modules = "lora_target_modules",
+                                               .usual_rank = 8,
+                                               .usual_alpha = 8});
+  if (fields.flag("lora_target_linear", false)) draft.adapters->modules = {"all-linear"};
+  if (fields.flag("load_in_8bit", false)) draft.adapters->base = DType::kFp8;
+  if (fields.flag("load_in_4bit", false)) draft.adapters->base = DType::kNf4;
+}
+
 }  // namespace
 
 void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -165,6 +182,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   read_checkpointing(fields, left_out, draft);
   read_attention_flags(fields, left_out, draft);
   read_loss(fields, draft);
+  read_axolotl_adapters(fields, draft);
   take_optimizer(fields, "optimizer", left_out, draft);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer, left_out);
   read_mesh(fields, is_fsdp, given, trainer, draft);

@@ -2,6 +2,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/axolotl/axolotl.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/named_model.h"
@@ -78,6 +79,23 @@ void add_axolotl_start(Tree& file) {
   file.set("lr_scheduler", "cosine").set("logging_steps", 1);
 }
 
+/// src/axolotl/loaders/adapter.py, src/axolotl/utils/schemas/peft.py: qlora is LoRA over 4 bits.
+void add_axolotl_adapters(Tree& file, const Architecture& model) {
+  if (!model.adapters) return;
+  const Adapters& adapters = *model.adapters;
+  file.set("adapter", adapters.base == DType::kNf4 ? "qlora" : "lora");
+  file.set("lora_r", adapters.rank).set("lora_alpha", adapters.alpha);
+  file.set("lora_dropout", adapters.dropout);
+  const std::vector<std::string> modules = adapter_modules(model);
+  if (modules.front() == "all-linear") {
+    file.set("lora_target_linear", true);
+  } else {
+    file.set("lora_target_modules", Tree::flow_sequence(modules));
+  }
+  if (adapters.base == DType::kNf4) file.set("load_in_4bit", true);
+  if (adapters.base == DType::kFp8) file.set("load_in_8bit", true);
+}
+
 }  // namespace
 
 std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -91,6 +109,7 @@ std::string write_axolotl(const PlannedJob& planned, const std::vector<std::stri
   file.set("micro_batch_size", plan.micro_batch);
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
   add_axolotl_precision(file, job.precision);
+  add_axolotl_adapters(file, job.model);
   file.set("optimizer", job.optimizer == Optimizer::kSgd ? "sgd" : "adamw_torch");
   add_axolotl_attention(file, job, plan);
   if (job.kernels.fused_cross_entropy) file.set("liger_fused_linear_cross_entropy", true);

@@ -117,6 +117,20 @@ void name_bridge_model(const Document& document, const Given& given, Draft& draf
   }
 }
 
+/// src/megatron/bridge/peft/lora.py: LoRA; recipes/utils/finetune_utils.py: default_peft_config.
+void read_bridge_adapters(const Fields& root, Draft& draft) {
+  const Fields peft = root.section("peft");
+  if (peft.word("()", "") != "LoRA") return;
+  static_cast<void>(root.find("peft"));
+  draft.adapters = read_adapter_words(peft, {.rank = "dim",
+                                             .alpha = "alpha",
+                                             .dropout = "dropout",
+                                             .modules = "target_modules",
+                                             .usual_rank = 32,
+                                             .usual_alpha = 32,
+                                             .usual_modules = "all-linear"});
+}
+
 }  // namespace
 
 void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -136,6 +150,7 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
   if (text.derived.find("grad_reduce_in_fp32") != nullptr) {
     if (Tree* own = text.said.find("grad_reduce_in_fp32")) own->text = "true";
   }
+  read_bridge_adapters(root, draft);
   read_megatron_text(text, root, kBridgeSettings, given, draft, file.name);
   list_python_unread(config, document, kBridgeSettings, draft.report);
 }

@@ -60,6 +60,20 @@ void read_length(const Fields& arguments, Draft& draft) {
   }
 }
 
+/// huggingface/trl trl/trainer/model_config.py: ModelConfig.
+void read_trl_adapters(const Fields& arguments, Draft& draft) {
+  if (!arguments.flag("use_peft", false)) return;
+  draft.adapters = read_adapter_words(arguments, {.rank = "lora_r",
+                                                  .alpha = "lora_alpha",
+                                                  .dropout = "lora_dropout",
+                                                  .modules = "lora_target_modules",
+                                                  .usual_rank = 16,
+                                                  .usual_alpha = 32,
+                                                  .usual_dropout = 0.05});
+  if (arguments.flag("load_in_8bit", false)) draft.adapters->base = DType::kFp8;
+  if (arguments.flag("load_in_4bit", false)) draft.adapters->base = DType::kNf4;
+}
+
 }  // namespace
 
 bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer,
@@ -115,6 +129,7 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   std::vector<LeftOut> left_out;
   if (const auto id = arguments.find("model_name_or_path")) take_hub_model(*id, given, draft);
   read_length(arguments, draft);
+  read_trl_adapters(arguments, draft);
   read_trainer_fields(arguments, files, trainer, left_out, draft);
   settle_program(arguments, files, trainer, left_out, given, draft, known);
 }

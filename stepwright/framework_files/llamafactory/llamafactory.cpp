@@ -15,13 +15,35 @@
 namespace stepwright {
 namespace {
 
+/// hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: LoraArguments;
+/// src/llamafactory/model/model_utils/quantization.py: bitsandbytes with nf4.
+void read_llamafactory_adapters(const Fields& fields, Draft& draft) {
+  draft.adapters = read_adapter_words(fields, {.rank = "lora_rank",
+                                               .alpha = "lora_alpha",
+                                               .dropout = "lora_dropout",
+                                               .modules = "lora_target",
+                                               .usual_rank = 8,
+                                               .usual_alpha = 2,
+                                               .alpha_of_rank = true,
+                                               .usual_modules = "all"});
+  const auto bits = fields.size("quantization_bit");
+  if (bits == 8) draft.adapters->base = DType::kFp8;
+  if (bits == 4) draft.adapters->base = DType::kNf4;
+}
+
 /// What is trained, and with which loss; hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/finetuning_args.py: stage, finetuning_type.
-void read_method(const Fields& fields, std::vector<LeftOut>& left_out) {
+void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
   const auto type = fields.node().find("finetuning_type");
-  if (type && !type->is_null() && type->text() != "full") {
-    left_out.push_back(
-        {"finetuning_type", *type, "adapters or frozen weights: all are trained in the plan"});
+  const std::string word = type && !type->is_null() ? type->text() : "lora";
+  if (word == "lora" && !type) {
+    draft.assume("job.adapters", "LLaMA-Factory trains LoRA where finetuning_type does not say");
+  }
+  if (word == "lora") {
+    static_cast<void>(fields.find("finetuning_type"));
+    read_llamafactory_adapters(fields, draft);
+  } else if (word != "full") {
+    left_out.push_back({"finetuning_type", *type, "frozen weights: all are trained in the plan"});
   }
   const auto stage = fields.node().find("stage");
   if (stage && !stage->is_null() && stage->text() != "sft" && stage->text() != "pt") {
@@ -76,7 +98,7 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   std::vector<LeftOut> left_out;
   constexpr std::int64_t kUsualLength = 2048;
   draft.length = fields.integer("cutoff_len", kUsualLength);
-  read_method(fields, left_out);
+  read_method(fields, left_out, draft);
   read_trainer_fields(fields, sorted, trainer, left_out, draft);
   read_recomputation(fields, draft);
   read_weight_types(fields, draft);

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/llamafactory/llamafactory.h"
@@ -50,11 +52,26 @@ std::string_view llamafactory_attention(AttentionKernel kernel) {
 /// Data and a rate with which it starts; data/dataset_info.json has c4_demo.
 void add_llamafactory_start(Tree& file) {
   constexpr int kSteps = 100;
-  file.set("stage", "pt").set("do_train", true).set("finetuning_type", "full");
+  file.set("stage", "pt").set("do_train", true);
   file.set("dataset", "c4_demo").set("packing", true);
   file.set("output_dir", "./stepwright-output").set("report_to", "none");
   file.set("max_steps", kSteps).set("learning_rate", Tree::scalar("3.0e-4", false));
   file.set("lr_scheduler_type", "cosine").set("logging_steps", 1);
+}
+
+/// src/llamafactory/hparams/finetuning_args.py: LoraArguments;
+/// src/llamafactory/hparams/model_args.py: quantization_bit.
+void add_llamafactory_training(Tree& file, const Architecture& model) {
+  file.set("finetuning_type", model.adapters ? "lora" : "full");
+  if (!model.adapters) return;
+  const Adapters& adapters = *model.adapters;
+  const std::vector<std::string> modules = adapter_modules(model);
+  file.set("lora_rank", adapters.rank).set("lora_alpha", adapters.alpha);
+  file.set("lora_dropout", adapters.dropout);
+  file.set("lora_target", modules.front() == "all-linear"
+                              ? std::string("all")
+                              : fmt::format("{}", fmt::join(modules, ",")));
+  if (adapters.quantised()) file.set("quantization_bit", adapters.base == DType::kNf4 ? 4 : 8);
 }
 
 }  // namespace
@@ -70,6 +87,7 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
   file.set("per_device_train_batch_size", plan.micro_batch);
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
   add_llamafactory_precision(file, job.precision);
+  add_llamafactory_training(file, job.model);
   file.set("optim", job.optimizer == Optimizer::kSgd ? "sgd" : "adamw_torch");
   file.set("flash_attn", llamafactory_attention(job.kernels.attention));
   if (job.kernels.fused_cross_entropy) file.set("enable_liger_kernel", true);

@@ -87,21 +87,32 @@ void read_weights_type(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-void note_tuner(const Fields& fields, std::string_view usual, const std::string& file,
-                ImportReport& report) {
-  static constexpr std::array<std::string_view, 2> kKeys = {"tuner_type", "train_type"};
-  for (const std::string_view key : kKeys) {
+void read_tuner(const Fields& fields, std::string_view usual, Draft& draft) {
+  std::string kind(usual);
+  for (const std::string_view key : {"train_type", "tuner_type"}) {
     const auto given = fields.node().find(key);
     if (!given || given->is_null()) continue;
-    if (given->text() == "full") return;
-    return list_left_out(
-        {{std::string(key), *given, "adapters: all weights are trained in the plan"}}, file,
-        report);
+    kind = given->text();
+    if (kind == "lora" || kind == "full") static_cast<void>(fields.find(key));
   }
-  if (usual == "full") return;
-  report.not_read.push_back({std::string(kKeys.front()), fmt::format("{} (its default)", usual),
-                             file, 0, Matters::kYes,
-                             "adapters: all weights are trained in the plan"});
+  if (kind != "lora") return;
+  if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
+    draft.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
+  }
+  draft.adapters = read_adapter_words(fields, {.rank = "lora_rank",
+                                               .alpha = "lora_alpha",
+                                               .dropout = "lora_dropout",
+                                               .modules = "target_modules",
+                                               .usual_rank = 8,
+                                               .usual_alpha = 32,
+                                               .usual_dropout = 0.05,
+                                               .usual_modules = "all-linear"});
+  const auto bits = fields.node().find("quant_bits");
+  if (!bits || !bits->is_scalar()) return;
+  if (bits->text() != "4" && bits->text() != "8") return;
+  static_cast<void>(fields.find("quant_bits"));
+  static_cast<void>(fields.find("quant_method"));
+  draft.adapters->base = bits->text() == "4" ? DType::kNf4 : DType::kFp8;
 }
 
 void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
@@ -123,8 +134,8 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
   draft.plan.context_kind = ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
+  read_tuner(fields, "lora", draft);
   settle_program(fields, files, trainer, left_out, given, draft, kSwiftSettings);
-  note_tuner(fields, "lora", files.program->name, draft.report);
 }
 
 }  // namespace stepwright

@@ -10,8 +10,8 @@ namespace stepwright {
 void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
                         Draft& draft);
 
-/// Names the tuner where it does not train all weights; `usual` is the program's default.
-void note_tuner(const Fields& fields, std::string_view usual, const std::string& file,
-                ImportReport& report);
+/// Takes adapters where the tuner trains them; `usual` is the program's default.
+/// modelscope/ms-swift swift/arguments/tuner_args.py, swift/arguments/base_args/quant_args.py.
+void read_tuner(const Fields& fields, std::string_view usual, Draft& draft);
 
 }  // namespace stepwright

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/model.h"
@@ -107,6 +109,17 @@ std::string swift_lines(const Tree& fields, const Architecture& model) {
   return lines;
 }
 
+/// swift/arguments/tuner_args.py; swift/megatron/arguments/megatron_args.py: `full` is the usual
+/// tuner.
+std::string swift_adapters(const Architecture& model) {
+  if (!model.adapters) return "";
+  const Adapters& adapters = *model.adapters;
+  return fmt::format(
+      "  --tuner_type lora \\\n  --lora_rank {} \\\n  --lora_alpha {} \\\n  --lora_dropout {} "
+      "\\\n  --target_modules {} \\\n",
+      adapters.rank, adapters.alpha, adapters.dropout, fmt::join(adapter_modules(model), " "));
+}
+
 std::string_view swift_type(DType precision) {
   if (precision == DType::kFp32) return "float32";
   return precision == DType::kFp16 ? "float16" : "bfloat16";
@@ -137,6 +150,7 @@ std::string write_swift(const PlannedJob& planned, const std::vector<std::string
       "MASTER_PORT\nmegatron sft \\\n";
   text += fmt::format("  --model {} \\\n  --torch_dtype {} \\\n", model_folder(planned.job),
                       swift_type(planned.job.precision));
+  text += swift_adapters(planned.job.model);
   return text + swift_lines(fields, planned.job.model) + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 

@@ -1,0 +1,163 @@
+#include "stepwright/framework_files/adapter_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/files/read_adapters.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kAllLinear = "all-linear";
+constexpr std::string_view kFieldOfAdapters = "job.adapters";
+
+/// The targets of a module by the last part of its name: transformers' families (peft
+/// src/peft/utils/constants.py names those that it adapts by default), and Megatron-Core's layers.
+/// `c_proj` is the product behind attention and behind the MLP of GPT-2.
+struct ModuleName {
+  std::string_view name;
+  std::initializer_list<AdapterTarget> targets;
+};
+using enum AdapterTarget;
+constexpr ModuleName kModules[] = {
+    {"q_proj", {kQuery}},
+    {"k_proj", {kKey}},
+    {"v_proj", {kValue}},
+    {"o_proj", {kProjection}},
+    {"gate_proj", {kGate}},
+    {"up_proj", {kUp}},
+    {"down_proj", {kFc2}},
+    {"out_proj", {kProjection}},
+    {"qkv_proj", {kQuery, kKey, kValue}},
+    {"query_key_value", {kQuery, kKey, kValue}},
+    {"c_attn", {kQuery, kKey, kValue}},
+    {"Wqkv", {kQuery, kKey, kValue}},
+    {"linear_qkv", {kQuery, kKey, kValue}},
+    {"linear_proj", {kProjection}},
+    {"linear_fc1", {kGate, kUp}},
+    {"linear_fc2", {kFc2}},
+    {"gate_up_proj", {kGate, kUp}},
+    {"w1", {kGate}},
+    {"w3", {kUp}},
+    {"w2", {kFc2}},
+    {"dense", {kProjection}},
+    {"c_proj", {kProjection, kFc2}},
+    {"c_fc", {kUp}},
+    {"fc1", {kUp}},
+    {"fc2", {kFc2}},
+    {"fc_in", {kUp}},
+    {"fc_out", {kFc2}},
+    {"dense_h_to_4h", {kUp}},
+    {"dense_4h_to_h", {kFc2}},
+};
+
+bool means_all(std::string_view module) {
+  return module == kAllLinear || module == "all" || module == "all-linear-layers";
+}
+
+AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& possible) {
+  if (means_all(module)) return possible;
+  const std::string_view last = module.substr(module.rfind('.') + 1);
+  AdapterTargets targets;
+  for (const ModuleName& known : kModules) {
+    if (known.name != last) continue;
+    for (const AdapterTarget target : known.targets) targets.set(place_of(target));
+  }
+  return targets & possible;
+}
+
+/// Words of a list, or of a text with commas or blanks between them.
+std::vector<std::string> module_list(Node node) {
+  std::vector<std::string> words;
+  const auto add = [&](const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_of(" ,", at), text.size());
+      if (end > at) words.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  };
+  if (node.is_scalar()) add(node.text());
+  for (std::size_t i = 0; node.is_sequence() && i < node.size(); ++i) add(node.at(i).text());
+  return words;
+}
+
+}  // namespace
+
+AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
+  AdapterWords words;
+  words.rank = fields.integer(keys.rank, keys.usual_rank);
+  const double usual =
+      keys.usual_alpha * (keys.alpha_of_rank ? static_cast<double>(words.rank) : 1);
+  words.alpha = fields.number(keys.alpha, usual);
+  words.dropout = fields.number(keys.dropout, keys.usual_dropout);
+  const auto modules = fields.find(keys.modules);
+  if (modules) words.modules = module_list(*modules);
+  if (words.modules.empty() && !keys.usual_modules.empty()) {
+    words.modules = {std::string(keys.usual_modules)};
+  }
+  if (words.modules.empty()) words.modules = {"q_proj", "v_proj"};
+  return words;
+}
+
+void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
+                   ImportReport& report) {
+  const AdapterTargets possible = possible_targets(job.model);
+  AdapterTargets targets;
+  for (const std::string& module : words.modules) {
+    const AdapterTargets here = targets_of_module(module, possible);
+    targets |= here;
+    if (here.any()) continue;
+    report.not_read.push_back({printable(module), "", file, 0, Matters::kYes,
+                               "adapters beside this module: none stands there in the plan"});
+  }
+  if (targets.none()) {
+    fail_input(fmt::format("{}: adapters stand beside {}, and the model has none of these", file,
+                           printable(fmt::format("{}", fmt::join(words.modules, ", ")))));
+  }
+  Tree adapters = Tree::mapping();
+  adapters.set("rank", words.rank).set("alpha", words.alpha).set("dropout", words.dropout);
+  Tree list = Tree::flow_sequence();
+  for (const auto& [target, name] : kAdapterTargetNames) {
+    if (targets[place_of(target)]) list.add(name);
+  }
+  adapters.set("targets", list);
+  if (words.base != DType::kBf16) adapters.set("base", name_of(kAdapterBaseNames, words.base));
+  const Document document = Document::from(Tree::mapping().set("adapters", adapters), file);
+  read_training(document.root(), job);
+}
+
+void leave_adapters_out(ImportReport& report) {
+  for (const ReadSetting& one : report.read) {
+    if (!one.field.starts_with(kFieldOfAdapters)) continue;
+    const bool off = one.value == "false";
+    report.not_read.push_back({one.name, one.value, one.file, one.line,
+                               off ? Matters::kNo : Matters::kYes,
+                               off ? "" : "adapters: all weights are trained in the plan"});
+  }
+  std::erase_if(report.read,
+                [](const ReadSetting& one) { return one.field.starts_with(kFieldOfAdapters); });
+}
+
+std::vector<std::string> adapter_modules(const Architecture& model) {
+  const Adapters& adapters = *model.adapters;
+  if (adapters.targets == possible_targets(model)) return {std::string(kAllLinear)};
+  constexpr std::size_t kOfLlama = 7;
+  const std::span modules(kModules);
+  std::vector<std::string> names;
+  for (const ModuleName& known : adapters.joined ? modules : modules.first(kOfLlama)) {
+    if (adapters.joined != known.name.starts_with("linear_")) continue;
+    const bool here = std::ranges::any_of(
+        known.targets, [&](AdapterTarget target) { return adapters.has(target); });
+    if (here) names.emplace_back(known.name);
+  }
+  return names;
+}
+
+}  // namespace stepwright

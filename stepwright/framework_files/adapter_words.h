@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/dtype.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/import_report.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// Adapters as the words of a program say them, before the model is known.
+struct AdapterWords {
+  std::int64_t rank = 0;
+  double alpha = 0;
+  double dropout = 0;
+  DType base = DType::kBf16;  ///< Storage of the frozen weights, of `kAdapterBaseNames`.
+  /// Modules beside which they stand, as transformers or Megatron-Core call them (`q_proj`,
+  /// `linear_qkv`), or one of the words for all products.
+  std::vector<std::string> modules;
+};
+
+/// The keys under which a program has them, and what it assumes where one is absent.
+struct AdapterKeys {
+  std::string_view rank, alpha, dropout, modules;
+  std::int64_t usual_rank = 0;
+  double usual_alpha = 0;  ///< In ranks with `alpha_of_rank`.
+  bool alpha_of_rank = false;
+  double usual_dropout = 0;
+  /// Empty: those that peft adapts in a Llama, the queries and the values.
+  std::string_view usual_modules{};
+};
+
+/// Reads such keys; `base` is not among them. Fails with `kInput` on values of a wrong kind.
+AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys);
+
+/// Puts adapters into the model of a job, whose precision and framework are set; modules that no
+/// adapter of a job stands beside are listed as not read. Fails with `kInput`, naming the file,
+/// where the model has none of the modules, and on a rank that is wider than one of them.
+void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
+                   ImportReport& report);
+
+/// Lists what was read of adapters as not read: all weights are trained in the plan.
+void leave_adapters_out(ImportReport& report);
+
+/// The names of the modules that adapters of a model stand beside: `all-linear` where that is all
+/// that it has, else those of Megatron-Core where its adapters are joined, those of transformers in
+/// a model like Llama where they are not.
+std::vector<std::string> adapter_modules(const Architecture& model);
+
+}  // namespace stepwright

@@ -1,0 +1,132 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/target.h"
+#include "stepwright/model/catalog.h"
+#include "tests/framework_files/imported.h"
+
+namespace stepwright {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// What a program's words say, before it is asked whether anything covers the plan.
+AdapterWords words_of(const std::string& target, const std::string& text) {
+  const std::vector<SourceFile> files = {{"train.yaml", text}};
+  Given given;
+  given.cluster = "dgx-h100";
+  Draft draft;
+  const auto targets = launch_targets();
+  const auto found = std::ranges::find(targets, target, &LaunchTarget::word);
+  draft.framework.name = std::string(found->framework);
+  found->read(files, given, draft);
+  return draft.adapters.value();
+}
+
+TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {
+  const std::string head =
+      "base_model: Qwen/Qwen3-8B\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n"
+      "sequence_len: 4096\nbf16: auto\n";
+  const AdapterWords words =
+      words_of("axolotl", head +
+                              "adapter: qlora\nload_in_4bit: true\nlora_r: 32\nlora_alpha: 16\n"
+                              "lora_dropout: 0.05\nlora_target_linear: true\n");
+  EXPECT_EQ(words.rank, 32);
+  EXPECT_EQ(words.alpha, 16);
+  EXPECT_EQ(words.dropout, 0.05);
+  EXPECT_EQ(words.base, DType::kNf4);
+  EXPECT_THAT(words.modules, ElementsAre("all-linear"));
+  // What is absent is peft's: rank 8, the queries and the values.
+  const AdapterWords usual = words_of("axolotl", head + "adapter: lora\n");
+  EXPECT_EQ(usual.rank, 8);
+  EXPECT_THAT(usual.modules, ElementsAre("q_proj", "v_proj"));
+}
+
+TEST(AdaptersOfFiles, LlamaFactoryTrainsThemByDefault) {
+  const std::string text =
+      "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ncutoff_len: 2048\n"
+      "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
+      "quantization_bit: 8\n";
+  const AdapterWords words = words_of("llama-factory", text);
+  EXPECT_EQ(words.rank, 8);
+  EXPECT_EQ(words.alpha, 16);  // twice the rank
+  EXPECT_EQ(words.base, DType::kFp8);
+  EXPECT_THAT(words.modules, ElementsAre("all"));
+  const AdapterWords named =
+      words_of("llama-factory", text + "lora_rank: 64\nlora_target: q_proj,o_proj\n");
+  EXPECT_EQ(named.alpha, 128);
+  EXPECT_THAT(named.modules, ElementsAre("q_proj", "o_proj"));
+}
+
+TEST(AdaptersOfFiles, SwiftAndTrlHaveDefaultsOfTheirOwn) {
+  const AdapterWords swift =
+      words_of("ms-swift",
+               "model: Qwen/Qwen3-8B\ntuner_type: lora\nmax_length: 2048\n"
+               "per_device_train_batch_size: 1\nlora_rank: 16\nquant_bits: 4\n"
+               "quant_method: bnb\n");
+  EXPECT_EQ(swift.rank, 16);
+  EXPECT_EQ(swift.alpha, 32);
+  EXPECT_EQ(swift.dropout, 0.05);
+  EXPECT_EQ(swift.base, DType::kNf4);
+  const AdapterWords trl =
+      words_of("hf",
+               "model_name_or_path: meta-llama/Meta-Llama-3-8B\nuse_peft: true\noutput_dir: out\n"
+               "per_device_train_batch_size: 1\nbf16: true\nmax_length: 1024\n");
+  EXPECT_EQ(trl.rank, 16);
+  EXPECT_EQ(trl.alpha, 32);
+}
+
+TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
+  Job job;
+  job.model = built_in_model("llama-3-8b").value();
+  job.framework.name = "accelerate";
+  ImportReport report;
+  AdapterWords words{
+      .rank = 16, .alpha = 32, .modules = {"q_proj", "model.layers.0.mlp.down_proj"}};
+  words.modules.emplace_back("lm_head");
+  take_adapters(words, "train.yaml", job, report);
+  ASSERT_TRUE(job.model.adapters.has_value());
+  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kQuery));
+  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kFc2));
+  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kKey));
+  EXPECT_THAT(report.not_read, lists("lm_head", Matters::kYes));
+  EXPECT_THAT(adapter_modules(job.model), ElementsAre("q_proj", "down_proj"));
+  job.model.adapters->targets = possible_targets(job.model);
+  EXPECT_THAT(adapter_modules(job.model), ElementsAre("all-linear"));
+}
+
+TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
+  Job job;
+  job.model = built_in_model("llama-3-8b").value();
+  ImportReport report;
+  try {
+    take_adapters({.rank = 8, .alpha = 8, .modules = {"lm_head"}}, "train.yaml", job, report);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(), HasSubstr("train.yaml: adapters stand beside lm_head"));
+  }
+  EXPECT_THROW(
+      take_adapters({.rank = 100'000, .alpha = 8, .modules = {"all"}}, "train.yaml", job, report),
+      Error);
+}
+
+TEST(AdaptersOfFiles, OtherTunersAreSaid) {
+  const ImportedPlan plan = import_text("axolotl", "train.yaml",
+                                        "base_model: Qwen/Qwen3-8B\nmicro_batch_size: "
+                                        "2\nsequence_len: 4096\nadapter: llama-adapter\n",
+                                        {.cluster = "dgx-h100"});
+  EXPECT_FALSE(plan.planned.job.model.adapters.has_value());
+  EXPECT_THAT(plan.report.not_read, lists("adapter", Matters::kYes));
+}
+
+}  // namespace
+}  // namespace stepwright
