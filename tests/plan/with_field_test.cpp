@@ -155,7 +155,7 @@ TEST(WithField, RefusesWhatWouldChangeNothing) {
         "cluster.fit=nothing", "cluster.device.source=nobody", "cluster.levels.0.source=nobody",
         "cluster.network.0.source=nobody", "model.base=llama-3-8b", "routing=learned",
         "dispatcher=allgather", "imbalance=2", "job.micro_batch=2", "job.parallel.tensor=2",
-        "job.stepwright=job/1"}) {
+        "job.stepwright=job/1", "run.restart=10min", "run={repair: 1d}"}) {
     EXPECT_THAT(field_refused(assignment), HasSubstr("would change nothing")) << assignment;
   }
   EXPECT_THAT(field_refused("imbalance=2"), HasSubstr("llama-3-70b has no experts"));
@@ -168,7 +168,7 @@ TEST(WithField, EveryFieldOfAJobIsTried) {
       return std::string_view(assignment).starts_with(key);
     };
     static constexpr std::string_view kElsewhere[] = {
-        "search", "routing", "dispatcher", "imbalance", "packed", "conditions", "measured"};
+        "search", "routing", "dispatcher", "imbalance", "packed", "conditions", "measured", "run"};
     EXPECT_TRUE(std::ranges::any_of(kWhatPlansDependOn, tries) ||
                 std::ranges::find(kElsewhere, key) != std::end(kElsewhere))
         << key;

@@ -174,6 +174,17 @@ TEST(WholeRun, TheBestNumberOfSparesIsCheapest) {
   EXPECT_LT(cost(best), cost(best + 1));
 }
 
+TEST(WholeRun, APlanFileKeepsWhatItsJobSaysOfIt) {
+  const PlannedJob given =
+      planned("parallel: {tensor: 2, data: 8}\n",
+              "  run: {tokens: 2e12, repair: 1d, checkpoints: asynchronous}\n");
+  EXPECT_EQ(given.job.run.repair_s, 86400);
+  const Document written = Document::parse(plan_yaml(given), "plan.yaml");
+  EXPECT_EQ(read_plan(written, {}).job.run, given.job.run);
+  const PlannedJob silent = planned("parallel: {tensor: 2, data: 8}\n");
+  EXPECT_EQ(plan_yaml(silent).find("run"), std::string::npos);
+}
+
 TEST(WholeRun, NeedsTokens) {
   const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
   EXPECT_THROW(whole_run(prediction, {}), Error);
