@@ -25,9 +25,7 @@ TEST(Answers, OfRunsAreThese) {
   expect_golden("run.txt", transcript(place, plan + " --price-per-gpu-hour 2.5") +
                                transcript(place, plan + stated + " --simulate 100") +
                                transcript(place, plan + " --failures-per-device-hour 0") +
-                               transcript(place,
-                                          "run examples/long-context.yaml --tokens 1e12"
-                                          " --device-mttf 2000h --repair 2d"));
+                               transcript(place, "run examples/whole-run.yaml"));
 }
 
 TEST(Answers, OfTrafficAreThese) {

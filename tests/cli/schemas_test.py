@@ -154,7 +154,7 @@ ANSWERS = {
     "run": [
         f"run {PLAN} --tokens 1e12 --simulate 10",
         f"run {PLAN} --tokens 1e12 --failures-per-device-hour 0 --price-per-gpu-hour 2",
-        "run examples/inline-model.yaml --tokens 1e12 --repair 1d --checkpoints asynchronous",
+        "run examples/whole-run.yaml",
     ],
     "explain": ["explain tp8+sp:keep pp4x20 dp2 mb1 IIG/64/8 recompute:full exposed:tp,pp"],
     "memory": [f"memory {PLAN}", "memory large.plan.yaml"],
