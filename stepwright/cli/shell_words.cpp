@@ -138,12 +138,13 @@ std::string quoted_for_fish(const std::string& text) {
   return quoted + "'";
 }
 
-/// A condition which holds where a command line has the words of a path, and none that leads
-/// further.
+/// A condition which holds where a command line begins with the words of a path, and has none that
+/// leads further: `lab run` is not `run`.
 std::string fish_condition(const Leaf& leaf) {
   std::string condition;
+  std::size_t place = 2;  // The program itself is the first.
   for (const std::string& word : leaf.path) {
-    condition += "__fish_seen_subcommand_from " + word + "; and ";
+    condition += fmt::format("contains -- {} (commandline -opc)[{}]; and ", word, place++);
   }
   if (leaf.inner.empty()) return condition.substr(0, condition.size() - 6);
   return condition + "not __fish_seen_subcommand_from " + joined_by(leaf.inner, " ");
