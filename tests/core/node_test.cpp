@@ -119,10 +119,10 @@ TEST(Node, TellsNumbersFromText) {
 
 TEST(Node, ChoosesAnEnumeratorByItsWord) {
   EXPECT_EQ(Field("bf16").node().choice(kDTypeNames), DType::kBf16);
-  EXPECT_EQ(
-      refusal([] { (void)Field("bf61").node().choice(kDTypeNames); }),
-      "f:1:4: v: must be one of fp64, fp32, fp16, bf16, fp8, mxfp8, nvfp4, int64, int32, int8; "
-      "it is 'bf61'; did you mean 'bf16'?");
+  EXPECT_EQ(refusal([] { (void)Field("bf61").node().choice(kDTypeNames); }),
+            "f:1:4: v: must be one of fp64, fp32, fp16, bf16, fp8, mxfp8, nvfp4, int64, int32, "
+            "int8, nf4; "
+            "it is 'bf61'; did you mean 'bf16'?");
   EXPECT_THAT(refusal([] { (void)Field("[bf16]").node().choice(kDTypeNames); }),
               HasSubstr("it is a list"));
 }
