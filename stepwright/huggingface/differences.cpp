@@ -17,6 +17,8 @@ nlohmann::ordered_json essence(Architecture model) {
   model.dropout = 0;
   if (model.position != Position::kLearned) model.positions = 0;
   if (!has_shared_width(model)) model.ffn = 0;
+  // Corrected scores are sigmoids, whether a model says so or not (arXiv 2412.19437, 2.1.2).
+  if (model.experts && model.experts->correction_bias) model.experts->scoring = Scoring::kSigmoid;
   return inline_model(model);
 }
 

@@ -31,7 +31,7 @@ namespace {
 
 std::uint64_t jobs_to_try() {
   const char* const asked = std::getenv("STEPWRIGHT_RANDOM_JOBS");
-  return asked != nullptr ? std::stoull(asked) : 8;
+  return asked != nullptr ? std::stoull(asked) : 16;
 }
 
 /// Targets that are written and read.

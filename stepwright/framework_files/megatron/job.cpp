@@ -31,6 +31,11 @@ void read_precision_fields(const Fields& fields, Draft& draft) {
     draft.precision = blocks ? DType::kMxfp8 : DType::kFp8;
   }
   if (fields.has("fp4")) draft.precision = DType::kNvfp4;
+  if (word == "fp32" && (fields.has("fp8") || fields.has("fp4"))) {
+    draft.leave_out(
+        *fields.find(fields.has("fp8") ? "fp8" : "fp4"),
+        "that parameters and activations are in fp32, as neither bf16 nor fp16 is said");
+  }
   // In bf16 Megatron accumulates in fp32 unless it is told not to, in fp16 only when it is told.
   const bool wide = fields.flag("grad_reduce_in_fp32", word != "fp16");
   const DType narrow = word == "fp16" ? DType::kFp16 : DType::kBf16;
