@@ -87,6 +87,7 @@ std::unique_ptr<Command> import_command(CLI::App& program);
 std::unique_ptr<Command> check_command(CLI::App& program);
 std::unique_ptr<Command> checkpoint_command(CLI::App& program);
 std::unique_ptr<Command> serve_command(CLI::App& program);
+std::unique_ptr<Command> lengths_command(CLI::App& program);
 std::unique_ptr<Command> list_command(CLI::App& program);
 std::unique_ptr<Command> doctor_command(CLI::App& program);
 std::unique_ptr<Command> completion_command(CLI::App& program);

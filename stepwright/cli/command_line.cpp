@@ -80,6 +80,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(import_command(program));
   commands.push_back(check_command(program));
   commands.push_back(serve_command(program));
+  commands.push_back(lengths_command(program));
   commands.push_back(list_command(program));
   commands.push_back(doctor_command(program));
   commands.push_back(completion_command(program));

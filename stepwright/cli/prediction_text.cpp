@@ -10,6 +10,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/words.h"
+#include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/losses.h"
 
 namespace stepwright {
@@ -108,11 +109,48 @@ std::string summary(const Prediction& prediction, const AskedRun& asked) {
       losses_line(prediction));
 }
 
+/// What documents of unequal lengths make of the step; nothing where there are none.
+std::string documents_text(const Prediction& prediction) {
+  if (!prediction.planned.job.documents) return "";
+  const DocumentFigures figures = document_figures(prediction);
+  const double step_s = prediction.step_time_s();
+  std::string text = fmt::format(
+      "\ndocuments   {} of tokens are theirs ({:.3g} of {:.4g} tokens in a sequence of {:.0f}): {} "
+      "tokens/s\n"
+      "waits       {} ({}) for unequal micro-batches; four of five steps take {} to {}\n",
+      format_percent(figures.efficiency), figures.per_sequence, figures.mean_length,
+      figures.sequence_length, tokens_rate(figures.tokens_per_s),
+      format_time(figures.uneven.waits_s), format_percent(figures.uneven.waits_s / step_s),
+      format_time(step_s + figures.uneven.low_s), format_time(step_s + figures.uneven.high_s));
+  if (figures.too_long > 0) {
+    text += fmt::format("            {} of the data's documents are too long, and {}\n",
+                        format_percent(figures.too_long),
+                        prediction.planned.job.documents->packing.too_long == TooLong::kSplit
+                            ? "split"
+                            : "dropped");
+  }
+  Table table{.columns = {{"packing"},
+                          {"step time", Align::kRight},
+                          {"documents' tokens/s", Align::kRight},
+                          {"gain", Align::kRight}},
+              .rows = {}};
+  for (const PackingGain& gain : packing_gains(prediction)) {
+    table.rows.push_back({gain.set, format_time(gain.step_time_s), tokens_rate(gain.tokens_per_s),
+                          fmt::format("{:+.1f}%", 100 * gain.gain)});
+  }
+  if (const auto dynamic = dynamic_context(prediction)) {
+    table.rows.push_back({"context degree by micro-batch", "", tokens_rate(dynamic->tokens_per_s),
+                          fmt::format("{:+.1f}%", 100 * dynamic->gain)});
+  }
+  return text + "\n" + to_text(table);
+}
+
 }  // namespace
 
 std::string prediction_text(const Prediction& prediction, const AskedRun& asked) {
-  return fmt::format("{}\n{}{}{}", summary(prediction, asked), whose_time(prediction),
-                     breakdown_text(critical(prediction)), notes_text(prediction.notes));
+  return fmt::format("{}{}\n{}{}{}", summary(prediction, asked), documents_text(prediction),
+                     whose_time(prediction), breakdown_text(critical(prediction)),
+                     notes_text(prediction.notes));
 }
 
 std::string comparison_text(const Prediction& before, const Prediction& after,

@@ -52,7 +52,7 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
     row.push_back(plan_code(point.best->plan) + (point.best->fits ? "" : " (does not fit)"));
     row.push_back(format_time(step_s));
     row.push_back(format_bar(step_s, longest_s, kWidestBar));
-    row.push_back(format_percent(efficiency(point.job, step_s).mfu));
+    row.push_back(format_percent(efficiency(point.job, point.best->plan, step_s).mfu));
     if (!run) continue;
     for (std::string& cell : run_cells(point.job, step_s, point.devices_idle, *run))
       row.push_back(std::move(cell));

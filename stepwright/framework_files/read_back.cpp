@@ -86,6 +86,13 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
   };
   compare("optimizer", name_of(kOptimizerNames, from.optimizer),
           name_of(kOptimizerNames, to.optimizer));
+  if (from.documents) {
+    notes.push_back(fmt::format(
+        "The file does not say how documents are packed (here {}, padded to {}): set that beside "
+        "its data.",
+        name_of(kPackingKindNames, from.documents->packing.kind),
+        name_of(kPadToNames, from.documents->packing.pad_to)));
+  }
   if (from.model.multi_token_layers != to.model.multi_token_layers) {
     notes.push_back(
         fmt::format("The file has {} multi-token prediction layers; the plan's step has none.",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 #include "stepwright/model/architecture.h"
+#include "stepwright/plan/document_batch.h"
 #include "stepwright/plan/plan.h"
 #include "stepwright/plan/run_settings.h"
 #include "stepwright/plan/space.h"
@@ -147,7 +149,9 @@ struct Job {
   Architecture model;
   Cluster cluster;
   std::int64_t sequences = 0;  ///< Global batch.
-  std::int64_t length = 0;     ///< Tokens of one sequence.
+  std::int64_t length = 0;     ///< Tokens of one sequence, padding included.
+  /// What sequences are made of; nothing: of one document of `length` tokens each.
+  std::optional<DocumentBatch> documents;
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
   Framework framework;

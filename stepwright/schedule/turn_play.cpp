@@ -175,14 +175,18 @@ double TurnSeconds::of(std::size_t position, const Turn& turn) const {
   const auto seconds_of = [&](const Part& part) -> const PartSeconds& {
     return parts[position][static_cast<std::size_t>(part.chunk)];
   };
-  const double own_s = seconds_of(turn.part).of(turn.part.direction);
+  const auto factor = [&](const Part& part) {
+    return factors.empty() ? 1.0 : factors[static_cast<std::size_t>(part.micro_batch)];
+  };
+  const double own_s = factor(turn.part) * seconds_of(turn.part).of(turn.part.direction);
   if (!turn.beside) return own_s;
   const bool first = turn.part.direction == Direction::kForward;
   const Part& forward = first ? turn.part : *turn.beside;
   const Part& other = first ? *turn.beside : turn.part;
   const std::vector<double>& beside = seconds_of(forward).beside.of(other.direction);
-  if (beside.empty()) return own_s + seconds_of(*turn.beside).of(turn.beside->direction);
-  return beside[static_cast<std::size_t>(other.chunk)];
+  const double second = factor(*turn.beside);
+  if (beside.empty()) return own_s + second * seconds_of(*turn.beside).of(turn.beside->direction);
+  return (factor(turn.part) + second) / 2 * beside[static_cast<std::size_t>(other.chunk)];
 }
 
 TurnOrder::TurnOrder(std::span<const Turns> turns, const Placement& placement) : first_{0} {

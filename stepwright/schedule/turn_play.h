@@ -46,6 +46,7 @@ struct TurnSeconds {
   std::vector<std::vector<PartSeconds>> parts;       ///< By position, then chunk.
   double hop_s = 0;                                  ///< Of a message to another position.
   std::vector<std::vector<ChunkMessages>> messages;  ///< By position, then chunk; empty: none.
+  std::vector<double> factors = {};  ///< On the seconds of each micro-batch; empty: none.
 
   /// Seconds of a turn of a position.
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;

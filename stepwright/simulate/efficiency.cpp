@@ -1,11 +1,24 @@
 #include "stepwright/simulate/efficiency.h"
 
 #include "stepwright/model/flops.h"
+#include "stepwright/step/document_sizes.h"
 
 namespace stepwright {
 
-Efficiency efficiency(const Job& job, double step_time_s) {
-  const double step_flops = training_flops_per_token(job.model, job.length) * job.tokens();
+double step_flops_per_token(const Job& job, const Plan& plan) {
+  if (!job.documents) return training_flops_per_token(job.model, job.length);
+  double flops = 0;
+  double tokens = 0;
+  for (const auto& [length, count] : own_documents(job, plan)) {
+    const double these = static_cast<double>(length) * count;
+    flops += these * training_flops_per_token(job.model, length);
+    tokens += these;
+  }
+  return flops / tokens;
+}
+
+Efficiency efficiency(const Job& job, const Plan& plan, double step_time_s) {
+  const double step_flops = step_flops_per_token(job, plan) * step_tokens(job, plan).of_documents;
   Efficiency used;
   used.flops_per_s = step_flops / (step_time_s * static_cast<double>(job.cluster.devices()));
   used.peak_flops = job.cluster.device.peak_flops.at(job.precision);

@@ -5,7 +5,8 @@
 namespace stepwright {
 
 /// How much of its devices a job uses in steps of one duration. Model FLOPs count attention without
-/// halving it for the causal mask, and not what recomputation repeats.
+/// halving it for the causal mask, and not what recomputation repeats; of documents, each with its
+/// own length and without padding.
 struct Efficiency {
   double flops_per_s = 0;  ///< Model FLOP/s of one device, idle ones included.
   double peak_flops = 0;   ///< FLOP/s of one device in the job's precision, without sparsity.
@@ -13,6 +14,9 @@ struct Efficiency {
 };
 
 /// `step_time_s` above 0; the device has a peak rate for the job's precision.
-Efficiency efficiency(const Job& job, double step_time_s);
+Efficiency efficiency(const Job& job, const Plan& plan, double step_time_s);
+
+/// Model FLOPs of a token, forward and backward, in the mean of those that count.
+double step_flops_per_token(const Job& job, const Plan& plan);
 
 }  // namespace stepwright

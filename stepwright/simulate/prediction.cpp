@@ -12,6 +12,7 @@
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/notes.h"
+#include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/losses.h"
@@ -86,11 +87,11 @@ void add_notes(Prediction& p, const CostModel& cost) {
 void add_rates(Prediction& p, const Job& job) {
   const double step = p.simulation.step_time_s;
   const auto devices = static_cast<double>(p.program.ranks);
-  const Efficiency used = efficiency(job, step);
+  const Efficiency used = efficiency(job, p.planned.plan, step);
   p.parameters = count_parameters(job.model);
   p.active_parameters = count_active_parameters(job.model);
-  p.flops_per_token = training_flops_per_token(job.model, job.length);
-  p.tokens_per_s_per_device = job.tokens() / (step * devices);
+  p.flops_per_token = step_flops_per_token(job, p.planned.plan);
+  p.tokens_per_s_per_device = step_tokens(job, p.planned.plan).slots / (step * devices);
   p.flops_per_s_per_device = used.flops_per_s;
   p.peak_flops = used.peak_flops;
   p.mfu = used.mfu;
@@ -132,9 +133,11 @@ Prediction predict(const PlannedJob& given, bool record) {
   const auto layouts = group_layouts(job.cluster, Grid(plan));
   p.program = build_program(job, plan);
   p.memory = memory_report(job, p.program);
+  if (job.documents) p.program = build_program(job, plan, MicroBatchSize::kMean);
   p.simulation = simulate(p.program, cost, layouts, plan, record);
   Pricer pricer(job, cost);
   p.price = pricer.price(plan);
+  add_waits(p.simulation, p.price.uneven.waits_s);
   p.interval = cost.step_interval();
   add_rates(p, job);
   add_notes(p, cost);
@@ -206,6 +209,7 @@ Json prediction_json(const Prediction& p) {
   for (std::size_t i = 0; i < p.simulation.stages.size(); ++i) {
     out["stages"].push_back(stage_json(p, i));
   }
+  if (p.planned.job.documents) out["documents"] = documents_json(p);
   out["notes"] = p.notes;
   return out;
 }

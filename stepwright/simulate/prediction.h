@@ -8,6 +8,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
+#include "stepwright/step/document_sizes.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {
@@ -32,7 +33,10 @@ struct Prediction {
   std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
-  [[nodiscard]] double tokens_per_s() const { return planned.job.tokens() / step_time_s(); }
+  /// Padding included.
+  [[nodiscard]] double tokens_per_s() const {
+    return step_tokens(planned.job, planned.plan).slots / step_time_s();
+  }
 };
 
 /// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the rule

@@ -1,6 +1,7 @@
 #include "stepwright/step/attention_core.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stepwright {
 namespace {
@@ -77,9 +78,18 @@ std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer) {
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
+std::int64_t sequence_pairs(const Setting& s, const LayerClass& layer) {
+  if (s.documents.empty()) return seen_pairs(s.length, layer);
+  double pairs = 0;
+  for (const auto& [length, count] : s.documents) {
+    pairs += static_cast<double>(seen_pairs(length, layer)) * count;
+  }
+  return std::llround(pairs);
+}
+
 std::int64_t attended_pairs(const Setting& s, LayerClass layer) {
   if (s.model->has_indexer() && layer.window == 0) layer.window = s.model->latent->index_top_k;
-  return seen_pairs(s.length, layer);
+  return sequence_pairs(s, layer);
 }
 
 std::int64_t key_value_width(const Setting& s) {

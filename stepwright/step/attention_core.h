@@ -7,6 +7,8 @@ namespace stepwright {
 /// Query-key pairs of one head and one whole sequence that a causal mask and a layer's window
 /// leave: the sum over positions i of min(i + 1, window), or of i + 1 in each chunk.
 std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer);
+/// The same of one sequence of a setting, in the mean: the sum over its documents.
+std::int64_t sequence_pairs(const Setting& s, const LayerClass& layer);
 
 /// Elements per token of keys and values on this rank.
 std::int64_t key_value_width(const Setting& s);

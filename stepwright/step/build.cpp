@@ -12,11 +12,11 @@ namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const Job& job, const Plan& plan)
+  ProgramBuilder(const Job& job, const Plan& plan, MicroBatchSize size)
       : job_(job),
         plan_(plan),
         grid_(plan),
-        setting_(make_setting(job, plan)),
+        setting_(make_setting(job, plan, size)),
         sharding_(setting_, plan, grid_, job.optimizer),
         form_(backward_form(plan.schedule)),
         store_(setting_, form_),
@@ -220,8 +220,8 @@ class ProgramBuilder {
 
 }  // namespace
 
-StepProgram build_program(const Job& job, const Plan& plan) {
-  return ProgramBuilder(job, plan).build();
+StepProgram build_program(const Job& job, const Plan& plan, MicroBatchSize size) {
+  return ProgramBuilder(job, plan, size).build();
 }
 
 }  // namespace stepwright

@@ -19,7 +19,7 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPar
 
 /// Zig-zag halves balance the causal work: every rank has the same share of the pairs in each step.
 Shape ring_step_shape(const Setting& s, const LayerClass& layer) {
-  const std::int64_t pairs = seen_pairs(s.length, layer) / (s.context * s.context);
+  const std::int64_t pairs = sequence_pairs(s, layer) / (s.context * s.context);
   return attention_shape(s, s.local_length(), s.local_length(), 1, pairs);
 }
 
@@ -61,11 +61,11 @@ TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
 }
 
 Shape ulysses_shape(const Setting& s, const LayerClass& layer) {
-  return attention_shape(s, s.length, s.length, s.context, seen_pairs(s.length, layer));
+  return attention_shape(s, s.length, s.length, s.context, sequence_pairs(s, layer));
 }
 
 Shape gathered_shape(const Setting& s, const LayerClass& layer) {
-  return attention_shape(s, s.local_length(), s.length, 1, seen_pairs(s.length, layer) / s.context);
+  return attention_shape(s, s.local_length(), s.length, 1, sequence_pairs(s, layer) / s.context);
 }
 
 TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {

@@ -65,7 +65,7 @@ Operator index_scores(const Emit& e, Phase phase) {
                       .keys = e.s.length,
                       .head_dim = latent.index_head_dim,
                       .value_dim = 1,
-                      .pairs = seen_pairs(e.s.length, {})});
+                      .pairs = sequence_pairs(e.s, {})});
 }
 
 TensorId index_linear(Emit& e, TensorId x, const Product& product, Keep result) {

@@ -190,7 +190,13 @@ struct StepProgram {
   std::vector<Stage> stages;
 };
 
+/// The micro-batch that stands for all where documents make them unequal: the largest, of which
+/// memory has to hold any; the mean one, for times; or one that none is below in the mean, whatever
+/// the plan, for floors.
+enum class MicroBatchSize : std::uint8_t { kLargest, kMean, kLeast };
+
 /// The program of a legal plan. Throws `Error{kUnsupported}` for what no builder covers.
-StepProgram build_program(const Job& job, const Plan& plan);
+StepProgram build_program(const Job& job, const Plan& plan,
+                          MicroBatchSize size = MicroBatchSize::kLargest);
 
 }  // namespace stepwright

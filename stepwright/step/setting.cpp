@@ -3,6 +3,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/step/data_messages.h"
+#include "stepwright/step/document_sizes.h"
 
 namespace stepwright {
 namespace {
@@ -51,11 +52,12 @@ DType exact_type(DType precision) {
   return storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
 }
 
-Setting make_setting(const Job& job, const Plan& plan) {
+Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   Setting s;
   s.model = &job.model;
   s.batch = plan.micro_batch;
-  s.length = job.length;
+  s.length = job.documents ? sequence_length(job, plan, size) : job.length;
+  if (job.documents) s.documents = masked_documents(job, plan, size);
   s.context = plan.parallel.context;
   s.tensor = plan.parallel.tensor;
   s.expert = plan.parallel.expert;

@@ -14,6 +14,8 @@ struct Setting {
   const Architecture* model = nullptr;
   std::int64_t batch = 1;   ///< Sequences of a micro-batch.
   std::int64_t length = 0;  ///< Tokens of a whole sequence.
+  /// Documents that one sequence holds in the mean, each with a mask of its own; none: it is one.
+  LengthHistogram documents;
   std::int64_t context = 1;
   std::int64_t tensor = 1;
   std::int64_t expert = 1;
@@ -46,7 +48,8 @@ struct Setting {
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }
 };
 
-Setting make_setting(const Job& job, const Plan& plan);
+Setting make_setting(const Job& job, const Plan& plan,
+                     MicroBatchSize size = MicroBatchSize::kLargest);
 /// `Setting::exact` of a job's precision.
 DType exact_type(DType precision);
 

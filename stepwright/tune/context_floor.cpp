@@ -16,7 +16,7 @@ const std::vector<ContextMessages>& ContextFloor::of(const Plan& plan) {
 
 std::vector<ContextMessages> ContextFloor::build(Plan plan) const {
   plan.sharding = Sharding{};
-  const Setting setting = make_setting(job_, plan);
+  const Setting setting = make_setting(job_, plan, MicroBatchSize::kLeast);
   const Layouts layouts = group_layouts(job_.cluster, Grid(plan));
   std::vector<ContextMessages> classes;
   for (const LayerClass which : layer_order(job_.model).classes) {

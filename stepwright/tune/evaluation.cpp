@@ -34,6 +34,7 @@ TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& me
           .price_s = price.seconds,
           .lower_bound_s = price.lower_bound_s,
           .upper_bound_s = price.upper_bound_s,
+          .waits_s = price.uneven.waits_s,
           .peak_memory_bytes = memory.peak_bytes,
           .fits = memory.fits(),
           .p_fits = memory.p_fits,
@@ -42,8 +43,9 @@ TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& me
 }
 
 void play(const Job& job, const CostModel& cost, const StepProgram& program, TunedPlan& tuned) {
-  const Simulation simulation =
+  Simulation simulation =
       simulate(program, cost, group_layouts(job.cluster, Grid(tuned.plan)), tuned.plan);
+  add_waits(simulation, tuned.waits_s);
   const auto critical = static_cast<std::size_t>(simulation.critical_stage);
   tuned.step_time_s = simulation.step_time_s;
   tuned.breakdown = simulation.stages[critical].breakdown;
@@ -54,8 +56,9 @@ void play(const Job& job, const CostModel& cost, const StepProgram& program, Tun
 
 TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
                         const Price& price) {
-  const StepProgram program = build_program(job, plan);
+  StepProgram program = build_program(job, plan);
   TunedPlan tuned = accounted(plan, price, memory_report(job, program));
+  if (job.documents) program = build_program(job, plan, MicroBatchSize::kMean);
   play(job, cost, program, tuned);
   return tuned;
 }
@@ -122,6 +125,7 @@ bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
 Evaluation::Accounted Evaluation::account(const Candidate& candidate) const {
   StepProgram program = build_program(job_, candidate.plan);
   TunedPlan tuned = accounted(candidate.plan, candidate.price, memory_report(job_, program));
+  if (job_.documents) program = build_program(job_, candidate.plan, MicroBatchSize::kMean);
   return {std::move(program), std::move(tuned)};
 }
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "stepwright/step/document_sizes.h"
+
 namespace stepwright {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr double kHour = 3600;
 
 RunCost run_cost(const Job& job, double step_time_s, std::int64_t devices_idle,
                  const TrainingRun& run) {
-  const double hours = run.tokens / job.tokens() * step_time_s / kHour;
+  const double hours = run.tokens / data_tokens(job) * step_time_s / kHour;
   RunCost cost{.days = hours / 24,
                .gpu_hours = hours * static_cast<double>(job.cluster.devices() + devices_idle),
                .cost = std::nullopt};

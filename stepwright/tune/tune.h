@@ -56,6 +56,7 @@ struct TunedPlan {
   double price_s = 0;        ///< Closed form.
   double lower_bound_s = 0;  ///< Never above the simulated time.
   double upper_bound_s = 0;
+  double waits_s = 0;            ///< Of `step_time_s`: for unequal micro-batches (`Uneven`).
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
   double p_fits = 1;                                  ///< Probability that it fits.

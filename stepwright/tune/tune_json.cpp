@@ -108,12 +108,13 @@ std::vector<std::string> all_notes(const TuneResult& result, const Prediction& b
 }
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
-  const Efficiency used = efficiency(result.job, tuned.step_time_s);
+  const Efficiency used = efficiency(result.job, tuned.plan, tuned.step_time_s);
+  const StepTokens tokens = step_tokens(result.job, tuned.plan);
   Json out = {{"plan", plan_json({result.job, tuned.plan})},
               {"step_time_s", tuned.step_time_s},
               {"low_s", result.interval.low * tuned.step_time_s},
               {"high_s", result.interval.high * tuned.step_time_s},
-              {"tokens_per_s", result.job.tokens() / tuned.step_time_s},
+              {"tokens_per_s", tokens.slots / tuned.step_time_s},
               {"mfu", used.mfu},
               {"tflops_per_device", used.flops_per_s / 1e12},
               {"peak_flops", used.peak_flops},
@@ -132,6 +133,11 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   if (!tuned.fits) {
     out["largest_kind"] = name_of(kMemoryKindNames, tuned.largest_kind);
     out["over_by_bytes"] = whole(tuned.over_by_bytes);
+  }
+  if (result.job.documents) {
+    out["packing_efficiency"] = tokens.of_documents / tokens.slots;
+    out["document_tokens_per_s"] = tokens.of_documents / tuned.step_time_s;
+    out["waits_s"] = tuned.waits_s;
   }
   return out;
 }

@@ -144,7 +144,7 @@ void WorkFloor::add_class(Work& work, const Setting& setting, LayerClass which,
 }
 
 Work WorkFloor::build(const Plan& plan, bool any_expert) {
-  const Setting setting = make_setting(job_, plan);
+  const Setting setting = make_setting(job_, plan, MicroBatchSize::kLeast);
   const Layouts layouts = group_layouts(job_.cluster, Grid(plan));
   Work work;
   work.layers = {{kNoRecompute, {}, {}}, {kWholeRecompute, {}, {}}};

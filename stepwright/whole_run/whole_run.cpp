@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stepwright/core/error.h"
+#include "stepwright/step/document_sizes.h"
 #include "stepwright/whole_run/duration.h"
 #include "stepwright/whole_run/forward_time.h"
 #include "stepwright/whole_run/slowest.h"
@@ -23,8 +24,8 @@ void set_evaluation(RunProcess& process, const Prediction& prediction,
   }
   if (settings.evaluation_tokens) {
     process.evaluation_every = static_cast<std::int64_t>(*settings.evaluation_every);
-    process.evaluation_s =
-        forward_time_s(prediction) * *settings.evaluation_tokens / prediction.planned.job.tokens();
+    process.evaluation_s = forward_time_s(prediction) * *settings.evaluation_tokens /
+                           data_tokens(prediction.planned.job);
   }
 }
 
@@ -116,7 +117,7 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
   run.devices = used + idle.devices + conditions.spare_nodes * job.cluster.devices_per_node;
   run.assumed = conditions.assumed;
   RunProcess& process = run.process;
-  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / job.tokens()));
+  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / data_tokens(job)));
   process.step_s = prediction.step_time_s();
   process.straggling_s = process.step_s * conditions.straggler_spread * expected_largest(used);
   process.failures_per_s = conditions.failures_per_device_s.value * static_cast<double>(used);

@@ -35,6 +35,17 @@ FILES = {
     "dense.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
     "  cluster: {profile: dgx-h100, nodes: 1}\n  batch: {sequences: 64, length: 4096}\n"
     "parallel: {tensor: 2, data: 4}\nsequence_parallel: true\n",
+    "packed.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
+    "  cluster: {profile: dgx-h100, nodes: 2}\n"
+    "  batch: {sequences: 64, length: 8192, lengths: {lognormal: {median: 700, sigma: 0.9}}, "
+    "packing: {kind: greedy, too_long: split}}\n"
+    "parallel: {tensor: 2, context: 2, data: 4}\nsequence_parallel: true\nsharding: NNG\n",
+    "packed.yaml": JOB.replace(
+        "length: 4096",
+        "length: 4096, lengths: {lognormal: {median: 700, sigma: 0.9}}, "
+        "packing: {kind: none, pad_to: longest, too_long: drop}",
+    ),
+    "data.jsonl": '{"ids": [1, 2, 3]}\n{"ids": []}\n{"ids": [4]}\n',
     "two_ranks.plan.yaml": "stepwright: plan/2\njob:\n"
     "  model: {layers: 2, hidden: 64, heads: 4, ffn: 256, vocab: 256}\n"
     "  cluster: {profile: dgx-h100, devices: 2}\n  batch: {sequences: 8, length: 64}\n"
@@ -138,6 +149,7 @@ ANSWERS = {
         "tune examples/inline-model.yaml --top 3",
         "tune examples/mixtral-8x7b.yaml --top 1",
         "tune smallest.yaml --top 1",
+        "tune packed.yaml --top 1",
         f"tune examples/llama-3-70b.yaml --against {PLAN}",
         "tune examples/inline-model.yaml --tokens 1e12 --price-per-gpu-hour 2 "
         "--sweep cluster.nodes=1,2,3",
@@ -149,6 +161,8 @@ ANSWERS = {
         "predict examples/tiny-moe.plan.yaml",
         "predict large.plan.yaml",
         f"predict {PLAN} --set cluster.nic=2x",
+        "predict packed.plan.yaml",
+        "predict packed.plan.yaml --set batch.packing.kind=none",
         f"predict {PLAN} --tokens 1e12 --price-per-gpu-hour 2",
     ],
     "run": [
@@ -156,6 +170,7 @@ ANSWERS = {
         f"run {PLAN} --tokens 1e12 --failures-per-device-hour 0 --price-per-gpu-hour 2",
         "run examples/whole-run.yaml",
     ],
+    "lengths": ["lengths data.jsonl --field ids"],
     "explain": ["explain tp8+sp:keep pp4x20 dp2 mb1 IIG/64/8 recompute:full exposed:tp,pp"],
     "memory": [f"memory {PLAN}", "memory large.plan.yaml"],
     "traffic": [

@@ -18,6 +18,7 @@ struct Case {
   const char* model;
   const char* job = "";
   const char* choices = "micro_batch: 2\n";
+  const char* batch = "";
 };
 
 const Case kCases[] = {
@@ -139,6 +140,17 @@ const Case kCases[] = {
      "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, attention_gate: true, "
      "qk_norm: head, norm_unit_offset: true}",
      "", "micro_batch: 2\nrecompute: selective\n"},
+    {"PackedDocuments", "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
+     "micro_batch: 2\n",
+     ", lengths: {histogram: [[2, 3], [5, 4], [7, 2], [13, 1]]}, packing: greedy"},
+    {"PackedDocumentsOfLearnedPositions",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 64, vocab: 256, norm: layernorm, gated: false, "
+     "position: learned, positions: 16, bias: true, tied: true, window: [5, 0]}",
+     "  kernels: {fused_cross_entropy: true}\n", "micro_batch: 4\nrecompute: full\n",
+     ", lengths: {histogram: [[3, 3], [8, 4], [16, 1]]}, packing: {kind: first-fit, seed: 5}"},
+    {"PaddedDocuments", "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}", "",
+     "micro_batch: 2\nrecompute: selective\n",
+     ", lengths: {histogram: [[4, 3], [9, 4], [15, 2]]}, packing: {kind: none, pad_to: longest}"},
     {"SigmoidOfTheRouter",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 16, scoring: sigmoid, scale: 2.5}}",
@@ -175,8 +187,8 @@ class Learning : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Learning, EqualsAutograd) {
   const Case& one = GetParam();
-  const std::string text =
-      plan_text_of({.model = one.model, .job = one.job, .choices = one.choices});
+  const std::string text = plan_text_of(
+      {.model = one.model, .job = one.job, .choices = one.choices, .batch = one.batch});
   const Trained before = train({.plan = text, .steps = 0});
   ASSERT_EQ(before.exit_code, 0) << before.errors;
   const Trained here = train({.plan = text, .steps = 4, .options = {"--lr 0.01"}});

@@ -43,6 +43,30 @@ const RankCase kTensor[] = {
      "overlap: {tensor_gradients: false}\n"},
 };
 
+constexpr const char* kPacks =
+    ", lengths: {histogram: [[2, 3], [5, 4], [7, 2], [13, 1]]}, packing: greedy";
+
+const RankCase kDocuments[] = {
+    {"Data", 4, kLlama, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n", "", kPacks},
+    {"Sequence", 2, kLlama,
+     "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: full\n", "",
+     kPacks},
+    {"LearnedPositions", 2, kTied,
+     "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\n", "", kPacks},
+    {"Pipeline", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n", "",
+     kPacks},
+    {"Ring", 2, kLlama, "parallel: {context: 2}\nmicro_batch: 2\n", "", kPacks},
+    {"RingOfFour", 4, kQwen3, "parallel: {context: 4}\nmicro_batch: 4\n", "", kPacks},
+    {"Gathered", 4, kLlama,
+     "parallel: {context: 2, data: 2}\ncontext_kind: all-gather\nmicro_batch: 2\n", "", kPacks},
+    {"Ulysses", 2, kTied, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n", "",
+     kPacks},
+    {"Together", 8, kLlama,
+     "parallel: {tensor: 2, context: 2, pipeline: 2}\nsequence_parallel: true\nmicro_batch: 1\n",
+     "", kPacks},
+};
+
 const RankCase kPipeline[] = {
     {"OneForwardOneBackward", 2, kLlama, "parallel: {pipeline: 2}\nmicro_batch: 1\n"},
     {"Gpipe", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 2\nschedule: gpipe\n"},
@@ -373,6 +397,7 @@ constexpr auto kName = [](const auto& one) { return std::string(one.param.name);
 INSTANTIATE_TEST_SUITE_P(Data, Ranks, ::testing::ValuesIn(kData), kName);
 INSTANTIATE_TEST_SUITE_P(Tensor, Ranks, ::testing::ValuesIn(kTensor), kName);
 INSTANTIATE_TEST_SUITE_P(Context, Ranks, ::testing::ValuesIn(kContext), kName);
+INSTANTIATE_TEST_SUITE_P(Documents, Ranks, ::testing::ValuesIn(kDocuments), kName);
 INSTANTIATE_TEST_SUITE_P(Pipeline, Ranks, ::testing::ValuesIn(kPipeline), kName);
 INSTANTIATE_TEST_SUITE_P(Dropout, Ranks, ::testing::ValuesIn(kDropout), kName);
 INSTANTIATE_TEST_SUITE_P(Variants, Ranks, ::testing::ValuesIn(kVariants), kName);

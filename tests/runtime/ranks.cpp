@@ -31,13 +31,14 @@ void expect_same(const Trained& alone, const Trained& together) {
 void expect_what_one_process_learns(const RankCase& one) {
   static std::map<std::string, Trained> remembered;
   const std::string job = std::string("  optimizer: adamw\n") + one.job;
-  const std::string text = plan_text_of({.model = one.model, .job = job});
+  const std::string text = plan_text_of({.model = one.model, .job = job, .batch = one.batch});
   const auto [alone, fresh] = remembered.try_emplace(text);
   if (fresh) alone->second = train({.plan = text});
-  expect_same(
-      alone->second,
-      train({.plan = plan_text_of(
-                 {.model = one.model, .job = job, .choices = one.choices, .ranks = one.ranks})}));
+  expect_same(alone->second, train({.plan = plan_text_of({.model = one.model,
+                                                          .job = job,
+                                                          .choices = one.choices,
+                                                          .ranks = one.ranks,
+                                                          .batch = one.batch})}));
 }
 
 }  // namespace stepwright::testing

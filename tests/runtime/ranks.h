@@ -12,7 +12,8 @@ struct RankCase {
   int ranks;
   const char* model;
   const char* choices;
-  const char* job = "";  ///< More lines of the job, each indented by two spaces.
+  const char* job = "";    ///< More lines of the job, each indented by two spaces.
+  const char* batch = "";  ///< More of the batch, after a comma.
 };
 std::ostream& operator<<(std::ostream& out, const RankCase& one);
 

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "stepwright/model/parameters.h"
+#include "stepwright/runtime/data/sequence_documents.h"
 #include "stepwright/runtime/data/tokens.h"
 #include "stepwright/runtime/kernels/dropout_mask.h"
 
@@ -47,6 +48,21 @@ class Model {
     if (m_.head_bias) logits = logits + p("head.bias");
     logits = capped(logits * m_.logit_scale, m_.logit_cap);
     return at::cross_entropy_loss(logits.reshape({-1, m_.vocabulary}), targets.reshape({-1}));
+  }
+
+  /// Mean cross entropy over the targets of all documents, each computed by itself.
+  Tensor loss_of_documents(const std::vector<Tensor>& documents) {
+    Tensor sum = at::zeros({}, at::kDouble);
+    std::int64_t targets = 0;
+    for (const Tensor& tokens : documents) {
+      const std::int64_t count = tokens.numel() - 1;
+      if (count == 0) continue;
+      const Tensor rows = tokens.unsqueeze(0);
+      sum = sum + loss(rows.narrow(1, 0, count), rows.narrow(1, 1, count), {}) *
+                      static_cast<double>(count);
+      targets += count;
+    }
+    return sum / static_cast<double>(targets);
   }
 
   std::vector<Tensor> parameters() {
@@ -362,6 +378,25 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const Tr
 
 }  // namespace
 
+namespace {
+
+/// The documents of a step, as tokens.
+std::vector<Tensor> documents_of(const Job& job, const TokenFile& tokens, Samples& samples,
+                                 std::int64_t step) {
+  const SequenceDocuments packed(job);
+  std::vector<Tensor> documents;
+  for (std::int64_t i = step * job.sequences; i < (step + 1) * job.sequences; ++i) {
+    std::int64_t at = samples.begin(i);
+    for (const std::int64_t length : packed.of(i)) {
+      Tensor& document = documents.emplace_back(at::empty({length}, at::kLong));
+      for (std::int64_t j = 0; j < length; ++j) document[j] = tokens.at(at++);
+    }
+  }
+  return documents;
+}
+
+}  // namespace
+
 Trained train_reference(const Job& job, const Values& initial, const TrainOptions& options) {
   at::set_num_threads(1);
   const TokenFile tokens(options.data, TokenFormat::kText, job.model.vocabulary);
@@ -380,7 +415,9 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
       }
     }
     optimizer->zero_grad();
-    const Tensor loss = model.loss(in, out, {.seed = options.seed, .step = step});
+    const Tensor loss = job.documents
+                            ? model.loss_of_documents(documents_of(job, tokens, samples, step))
+                            : model.loss(in, out, {.seed = options.seed, .step = step});
     loss.backward();
     result.losses.push_back(loss.item<double>());
     result.gradients = model.copy(true);

@@ -63,7 +63,8 @@ struct PlanText {
   int ranks = 1;
   int sequences = 8;
   int length = 16;
-  int node = 8;  ///< Devices of a node of the cluster.
+  const char* batch = "";  ///< More of the batch, after a comma.
+  int node = 8;            ///< Devices of a node of the cluster.
 };
 std::string plan_text_of(const PlanText& plan);
 

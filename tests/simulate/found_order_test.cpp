@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kNotRun = std::numeric_limits<double>::infinity();
 
-struct Uneven {
+struct UnevenJob {
   std::string name;
   std::string model;
   std::string cluster;
@@ -35,7 +35,7 @@ struct Uneven {
   Overlap overlap = {};
 };
 
-PlannedJob planned(const Uneven& u) {
+PlannedJob planned(const UnevenJob& u) {
   PlannedJob planned;
   Job& job = planned.job;
   job.model_name = u.model;
@@ -55,7 +55,7 @@ PlannedJob planned(const Uneven& u) {
   return planned;
 }
 
-std::vector<Uneven> cases() {
+std::vector<UnevenJob> cases() {
   return {
       {"8B, tensor 8, 64 micro-batches",
        "llama-3.1-8b",
@@ -250,7 +250,7 @@ Outcome outcome_of(const PlannedJob& planned) {
 TEST(FoundOrder, IsNeverSlowerThanTheBestNamedSchedule) {
   int faster = 0;
   int at_the_end = 0;
-  for (const Uneven& u : cases()) {
+  for (const UnevenJob& u : cases()) {
     SCOPED_TRACE(u.name);
     const Outcome outcome = outcome_of(planned(u));
     EXPECT_LE(outcome.ratio, 1 + 1e-9);

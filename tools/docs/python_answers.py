@@ -25,6 +25,7 @@ ANSWERS = {
     "run": ("WholeRun", "losses"),
     "traffic": ("Traffic", "messages"),
     "memory": ("Memory", "stages"),
+    "lengths": ("Lengths", ""),
     "validate": ("Validation", "results"),
     "fit": ("OperatorFit", "operators"),
     "fit-collectives": ("CollectiveFit", "profiles"),
@@ -38,6 +39,7 @@ NAMES = {
     "predict#prediction": "PredictedStep",
     "tune#plan": "TunedPlan",
     "predict#prediction.losses": "Loss",
+    "predict#prediction.documents.gains": "PackingGain",
     "tune.space": "SearchSpace",
     "tune.rejected": "Refusal",
     "tune.pareto": "FrontPoint",
@@ -92,6 +94,7 @@ NAMES = {
 BASES = {"Tuning": "TuningAnswer[TunedPlan]"}
 UNITS = (
     ("_bytes_per_s", "bytes/s"),
+    ("document_tokens_per_s", "1/s"),
     ("_bytes_per_rank", "bytes"),
     ("_per_s_per_device", "1/s of one device"),
     ("_bytes", "bytes"),

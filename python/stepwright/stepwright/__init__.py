@@ -18,6 +18,7 @@ from .commands import (
     compare,
     export,
     fit,
+    lengths,
     memory,
     predict,
     run,

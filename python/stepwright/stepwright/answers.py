@@ -115,6 +115,62 @@ class Stage(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PackingGain(Part):
+    """PackingGain."""
+
+    set: str
+    """As --set takes it."""
+    step_time_s: float
+    """Its step; seconds."""
+    document_tokens_per_s: float
+    """Its tokens of documents a second; 1/s."""
+    gain: float
+    """Those over the plan's own, less one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicContext(Part):
+    """A context degree chosen for each micro-batch; null: no effect, or not run."""
+
+    document_tokens_per_s: float
+    """Tokens of documents a second; 1/s."""
+    gain: float
+    """Those over the plan's own, less one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documents(Part):
+    """Where the batch has lengths: what documents make of the step."""
+
+    efficiency: float
+    """Tokens of documents over those computed, padding included."""
+    documents_per_sequence: float
+    """In the mean."""
+    mean_length: float
+    """Tokens of a document."""
+    sequence_length: float
+    """Tokens of a sequence of the mean micro-batch, padding included."""
+    too_long_share: float
+    """Documents of the data that are longer than a sequence, a fraction of all."""
+    tokens_per_step: float
+    """Of documents."""
+    document_tokens_per_s: float
+    """The same a second; 1/s."""
+    even_step_s: float
+    """The step, were all micro-batches the mean one; seconds."""
+    waits_s: float
+    """What unequal micro-batches add to it, expected: step_time_s is the sum; seconds."""
+    steps_low_s: float
+    """One step of ten is shorter; seconds."""
+    steps_high_s: float
+    """One step of ten is longer; seconds."""
+    gains: list[PackingGain]
+    """The same plan with another packing, best first."""
+    dynamic_context: DynamicContext | None
+    """A context degree chosen for each micro-batch; null: no effect, or not run."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PredictedStep(Part):
     """What is predicted of one step of a plan."""
 
@@ -174,6 +230,8 @@ class PredictedStep(Part):
     """Hours of the whole run times GPUs of the cluster, idle ones too."""
     cost: float | None = None
     """Of the whole run, in the currency of the price."""
+    documents: Documents | None = None
+    """Where the batch has lengths: what documents make of the step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +301,12 @@ class TunedPlan(Part):
     """Hours of the whole run times GPUs of the cluster, idle ones too."""
     cost: float | None = None
     """Of the whole run, in the currency of the price."""
+    packing_efficiency: float | None = None
+    """Where the batch has lengths: tokens of documents over those computed, padding included."""
+    document_tokens_per_s: float | None = None
+    """Where the batch has lengths: tokens of documents a second; 1/s."""
+    waits_s: float | None = None
+    """Where the batch has lengths: what unequal micro-batches add, expected; seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -822,6 +886,30 @@ class Memory(Answer):
     """What fills most of the memory where it does not fit."""
     over_by_bytes: int | None = None
     """By how much it does not fit, in bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lengths(Part):
+    """stepwright lengths --json."""
+
+    documents: int
+    """Documents with at least one token."""
+    empty: int
+    """Documents without a token, which are left out."""
+    tokens: int
+    """Of all documents."""
+    mean: float
+    """Tokens of a document."""
+    median: int
+    """Tokens that half of the documents do not exceed."""
+    p90: int
+    """Tokens that nine of ten documents do not exceed."""
+    p99: int
+    """Tokens that 99 of 100 documents do not exceed."""
+    longest: int
+    """Tokens of the longest document."""
+    file: str | None
+    """The file of lengths that was written."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ from .answers import (
     Check,
     CollectiveFit,
     Comparison,
+    Lengths,
     MeasuredFit,
     Memory,
     OperatorFit,
@@ -30,6 +32,7 @@ from .configurations import is_configuration, text_of
 from .documents import Document, Job, Plan
 from .errors import error_of
 from .nothing_fits import NothingFitsError
+from .parquet import is_parquet, lengths_json
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 JobLike: TypeAlias = "Job | Mapping[str, Any] | PathLike"
@@ -384,6 +387,36 @@ def memory(
     call.arguments.append(call.file(Plan, plan))
     call.options(memory_confidence=memory_confidence, memory_reserve=memory_reserve)
     return Memory.from_text(call.answer())
+
+
+def lengths(
+    files: PathLike | Iterable[PathLike],
+    field: str | None = None,
+    *,
+    characters_per_token: float | None = None,
+    output: PathLike | None = None,
+) -> Lengths:
+    """How long the documents of a data set are.
+
+    Args:
+        files: JSON lines and Parquet (with pyarrow), one document a row, of any size; or files of
+            lengths to join.
+        field: The key or column that holds token ids, a length, or text.
+        characters_per_token: Of text: how long its tokens are, by your tokenizer.
+        output: Where to write the file for `batch.lengths` of a job.
+    """
+    paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    call = _Call("lengths")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, path in enumerate(paths):
+            name = _word(path)
+            if is_parquet(path):
+                name = os.path.join(folder, f"{number}.json")
+                with open(name, "w", encoding="utf-8") as file:
+                    file.write(lengths_json(path, field or "", characters_per_token))
+            call.arguments.append(name)
+        call.options(field=field, characters_per_token=characters_per_token, output=output)
+        return Lengths.from_json(json.loads(call.answer()))
 
 
 def validate(

@@ -1,6 +1,7 @@
 """The functions have the options of the commands, and long ones can be watched and stopped."""
 
 import enum
+import importlib.util
 import inspect
 import os
 import re
@@ -26,7 +27,17 @@ NOT_OF_PYTHON = {
     "check": {"from"},  # a word of Python's: `source`
 }
 # Arguments that are not options: files, and what only Python has.
-NOT_OPTIONS = {"job", "plan", "table", "samples", "logs", "progress", "configurations", "source"}
+NOT_OPTIONS = {
+    "job",
+    "plan",
+    "table",
+    "samples",
+    "logs",
+    "progress",
+    "configurations",
+    "source",
+    "files",
+}
 
 
 class Functions(PlaceTest):
@@ -39,6 +50,7 @@ class Functions(PlaceTest):
             "run",
             "traffic",
             "memory",
+            "lengths",
             "validate",
             "fit",
             "compare",
@@ -75,6 +87,34 @@ class Functions(PlaceTest):
         self.assertEqual(of_job.candidates[0].days, of_job.days)
         with self.assertRaises(stepwright.InputError):
             stepwright.run(plan, tokens=0)
+
+    def test_lengths_are_those_of_the_command(self):
+        data = self.write("data.jsonl", '{"ids": [1, 2, 3], "n": 7}\n{"ids": [4], "n": 9}\n')
+        output = self.folder / "lengths.yaml"
+        read = stepwright.lengths(data, "ids", output=output)
+        self.assertEqual((read.documents, read.tokens, read.longest), (2, 4, 3))
+        self.assertIn("- [3, 1]", output.read_text())
+        joined = stepwright.lengths([output, data], "n")
+        self.assertEqual((joined.documents, joined.tokens), (4, 20))
+        with self.assertRaisesRegex(stepwright.InputError, "has no field 'text'"):
+            stepwright.lengths(data, "text")
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_lengths_of_parquet_are_those_of_lines(self):
+        import pyarrow
+        import pyarrow.parquet
+
+        ids, words = [[1, 2, 3], [], [4]], ["\u00e4bc", "abcd", "abcde"]
+        path = self.folder / "data.parquet"
+        table = pyarrow.table({"ids": ids, "n": [5, 6, 5], "text": words, "x": [0.5] * 3})
+        pyarrow.parquet.write_table(table, path)
+        self.assertEqual(stepwright.lengths(path, "ids").tokens, 4)
+        self.assertEqual(stepwright.lengths(path, "n").tokens, 16)
+        read = stepwright.lengths(path, "text", characters_per_token=2)
+        self.assertEqual((read.tokens, read.longest), (2 + 2 + 3, 3))
+        for field, message in (("no", "no column"), ("text", "is text"), ("x", "not double")):
+            with self.assertRaisesRegex(stepwright.InputError, message):
+                stepwright.lengths(path, field)
 
     def test_check_reads_files_plans_and_live_objects(self):
         class TrainingArguments:

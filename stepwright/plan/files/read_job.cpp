@@ -7,6 +7,7 @@
 #include "stepwright/core/quantity.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/files/run_keys.h"
@@ -18,20 +19,36 @@ namespace {
 constexpr double kMostBytes = 1e18;
 constexpr double kMostRate = 1e18;
 
+/// `packed: true` of old files says too little.
 void read_packed(Node parent) {
   const auto packed = parent.find("packed");
   if (packed && packed->boolean()) {
     packed->fail_unsupported(
-        "packed sequences of unequal length are known but nothing covers "
-        "them yet");
+        "says too little for anything to cover it: batch.lengths says how long documents are, and "
+        "batch.packing how they are packed");
   }
 }
 
-void read_batch(Node node, Job& job) {
-  node.allow_only({"sequences", "length", "packed"});
-  job.sequences = node.get("sequences").integer(1, kMostElements);
+/// Of a batch that is said in tokens.
+std::int64_t sequences_of(Node tokens, std::int64_t length) {
+  const std::int64_t count = tokens.integer(1, kMostElements);
+  if (count % length != 0) {
+    tokens.fail(fmt::format("must be a multiple of the length {}", length));
+  }
+  return count / length;
+}
+
+void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
+  node.allow_only({"sequences", "tokens", "length", "lengths", "packing", "packed"});
+  const auto tokens = node.find("tokens");
+  if (tokens && node.find("sequences")) {
+    tokens->fail("beside sequences: one of the two says how large the batch is");
+  }
+  if (!tokens) job.sequences = node.get("sequences").integer(1, kMostElements);
   job.length = node.get("length").integer(1, kMostElements);
+  if (tokens) job.sequences = sequences_of(*tokens, job.length);
   read_packed(node);
+  job.documents = read_document_batch(node, job.length, directory);
 }
 
 Framework read_framework(Node node) {
@@ -54,15 +71,6 @@ Framework read_framework(Node node) {
   }
   framework.variant = variant->text();
   return framework;
-}
-
-/// The path as it is from anywhere: a plan file may stand in another folder than its job.
-std::string read_path(Node node, const std::filesystem::path& directory) {
-  const auto path = std::filesystem::absolute(directory / node.text()).lexically_normal();
-  if (!std::filesystem::is_regular_file(path)) {
-    node.fail(fmt::format("there is no file {}", path.string()));
-  }
-  return path.string();
 }
 
 /// true, false, or a list of parts.
@@ -187,7 +195,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   read_model_of(node, directory, job);
   job.cluster = read_cluster(node.get("cluster"), directory);
   job.use_all = reads_use_all(node.get("cluster"));
-  read_batch(node.get("batch"), job);
+  read_batch(node.get("batch"), directory, job);
   read_packed(node);
   if (const auto given = node.find("precision")) job.precision = given->choice(kPrecisionNames);
   const auto framework = node.find("framework");

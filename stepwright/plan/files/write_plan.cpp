@@ -6,6 +6,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/files/write_choices.h"
@@ -134,6 +135,7 @@ Json job_json(const Job& job, bool expanded) {
   write_model(file, job, expanded);
   write_cluster(file, job, expanded);
   file["batch"] = {{"sequences", job.sequences}, {"length", job.length}};
+  if (job.documents) write_document_batch(file["batch"], *job.documents);
   file["precision"] = name_of(kPrecisionNames, job.precision);
   write_training(file, job);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);

@@ -26,7 +26,8 @@ Batches::Batches(const TokenFile& tokens, Samples samples, const Job& job, const
       length_(job.length),
       rank_first_(place.data * (job.sequences / plan.parallel.data)),
       micro_batch_(plan.micro_batch),
-      positions_(context_positions(job.length, plan.parallel.context, place.context)) {}
+      positions_(context_positions(job.length, plan.parallel.context, place.context)),
+      documents_(job) {}
 
 MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
   const auto width = static_cast<std::int64_t>(positions_.size());
@@ -46,7 +47,30 @@ MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
       places.data_ptr<std::int64_t>()[at] = sequence * length_ + position;
     }
   }
-  return {tokens, targets, positions, places};
+  MicroBatch batch{tokens, targets, positions, places};
+  batch.step_targets = documents_.targets(step);
+  if (documents_.any()) {
+    cut_documents(batch, step * sequences_ + rank_first_ + micro_batch * micro_batch_);
+  }
+  return batch;
+}
+
+/// Cuts sequences, of which `first` is the first of the run, into their documents.
+void Batches::cut_documents(MicroBatch& batch, std::int64_t first) const {
+  const auto width = static_cast<std::int64_t>(positions_.size());
+  batch.documents = at::empty({micro_batch_, length_}, at::kLong);
+  for (std::int64_t row = 0; row < micro_batch_; ++row) {
+    const DocumentPlaces places = document_places(documents_.of(first + row), length_);
+    for (std::int64_t i = 0; i < length_; ++i) {
+      batch.documents.data_ptr<std::int64_t>()[row * length_ + i] =
+          places.document[static_cast<std::size_t>(i)];
+    }
+    for (std::int64_t i = 0; i < width; ++i) {
+      const auto at = static_cast<std::size_t>(positions_[static_cast<std::size_t>(i)]);
+      batch.positions.data_ptr<std::int64_t>()[row * width + i] = places.position[at];
+      if (!places.predicts[at]) batch.targets.data_ptr<std::int64_t>()[row * width + i] = -1;
+    }
+  }
 }
 
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stepwright/runtime/data/sequence_documents.h"
 #include "stepwright/runtime/data/tokens.h"
 #include "stepwright/runtime/execute/rank_state.h"
 
@@ -17,6 +18,7 @@ class Batches {
   [[nodiscard]] MicroBatch of(std::int64_t step, std::int64_t micro_batch);
 
  private:
+  void cut_documents(MicroBatch& batch, std::int64_t first) const;
   const TokenFile& tokens_;
   Samples samples_;
   std::int64_t sequences_;               ///< Of the global batch.
@@ -24,6 +26,7 @@ class Batches {
   std::int64_t rank_first_;              ///< The first of them on this data rank.
   std::int64_t micro_batch_;             ///< Sequences in one.
   std::vector<std::int64_t> positions_;  ///< Of one sequence, on this context rank.
+  SequenceDocuments documents_;
 };
 
 /// Positions of a sequence that a context rank holds, ascending.

@@ -19,6 +19,11 @@ struct MicroBatch {
   at::Tensor targets;
   at::Tensor positions;
   at::Tensor places;  ///< In the global batch: sequence * length + position.
+  /// Numbers of the documents at all places of its sequences, whatever the context rank:
+  /// [sequences, length]; undefined: each sequence is one. Then targets below 0 are none, and
+  /// positions those in documents.
+  at::Tensor documents = {};
+  std::int64_t step_targets = 0;  ///< Tokens that predict one in the step, over all ranks.
 };
 
 /// The sums of a step on the way to its update; 1-element tensors of the exact type.

@@ -80,7 +80,8 @@ Work TensorPerformer::issue(PlacedOperator placed) {
     auto found = batches_.find(placed.micro_batch);
     if (found == batches_.end()) {
       MicroBatch made = batch_of_(placed.micro_batch);
-      for (at::Tensor* one : {&made.tokens, &made.targets, &made.positions, &made.places}) {
+      for (at::Tensor* one :
+           {&made.tokens, &made.targets, &made.positions, &made.places, &made.documents}) {
         if (one->defined()) *one = one->to(rank_.device.place());
       }
       found = batches_.emplace(placed.micro_batch, std::move(made)).first;

@@ -67,6 +67,10 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
       .queries = visitors.whole ? visitors.positions : positions_of(call, call.rank.place.context),
       .keys = visitors.positions,
       .whole = visitors.whole};
+  if (const at::Tensor& documents = call.batch->documents; documents.defined()) {
+    in.mask.query_documents = documents.index_select(1, in.mask.queries);
+    in.mask.key_documents = documents.index_select(1, in.mask.keys);
+  }
   if (call.layer >= 0) {
     const LayerClass layer = call.rank.setting.model->layer_class(call.layer);
     in.mask.window = layer.window;

@@ -22,7 +22,8 @@ at::ScalarType wide_type(const at::Tensor& t) {
   return t.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-at::Tensor hidden_keys(const AttentionMask& mask) {
+/// Keys that positions hide from queries [queries, keys].
+at::Tensor hidden_by_position(const AttentionMask& mask) {
   const at::Tensor queries = mask.queries.unsqueeze(1);
   const at::Tensor keys = mask.keys.unsqueeze(0);
   const at::Tensor later = keys.gt(queries);
@@ -31,6 +32,14 @@ at::Tensor hidden_keys(const AttentionMask& mask) {
       mask.chunked ? at::floor_divide(queries, mask.window).ne(at::floor_divide(keys, mask.window))
                    : (queries - keys).ge(mask.window);
   return later.logical_or(beyond);
+}
+
+/// The same with those of other documents, where there are some: [batch, 1, queries, keys].
+at::Tensor hidden_keys(const AttentionMask& mask) {
+  const at::Tensor hidden = hidden_by_position(mask);
+  if (!mask.key_documents.defined()) return hidden;
+  const at::Tensor others = mask.query_documents.unsqueeze(2).ne(mask.key_documents.unsqueeze(1));
+  return hidden.logical_or(others).unsqueeze(1);
 }
 
 /// Scores in a wide type, within their cap.
@@ -48,8 +57,9 @@ at::Tensor masked(const AttentionInputs& in, const at::Tensor& scores) {
 
 /// Whether the fused kernel of the CPU covers it; on other devices products and a softmax run.
 bool fused(const AttentionInputs& in) {
-  return in.queries.is_cpu() && in.mask.whole && in.mask.window == 0 && in.cap == 0 &&
-         in.values.size(-1) == in.queries.size(-1) && !in.dropout.kept.defined();
+  return in.queries.is_cpu() && in.mask.whole && !in.mask.key_documents.defined() &&
+         in.mask.window == 0 && in.cap == 0 && in.values.size(-1) == in.queries.size(-1) &&
+         !in.dropout.kept.defined();
 }
 
 /// Probabilities, or their gradients, behind dropout.

@@ -6,13 +6,15 @@
 
 namespace stepwright {
 
-/// Which keys a query sees: those at its position or before, within the window.
+/// Which keys a query sees: those at its position or before, within the window, of its document.
 struct AttentionMask {
   at::Tensor queries;       ///< Positions [queries].
   at::Tensor keys;          ///< Positions [keys].
   std::int64_t window = 0;  ///< 0: all before.
   bool chunked = false;     ///< `window` cuts the positions into chunks that see none of another.
   bool whole = false;       ///< Queries and keys are one sequence in order.
+  at::Tensor query_documents = {};  ///< [batch, queries]; undefined: each sequence is one.
+  at::Tensor key_documents = {};    ///< [batch, keys].
 };
 
 /// Which of the probabilities [batch, heads, queries, keys] dropout leaves, and its probability.

@@ -86,13 +86,15 @@ void loss_backward(Call& call) {
   const Architecture& model = *call.rank.setting.model;
   const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
   const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
+  const at::Tensor predicts = call.batch->targets.ge(0).unsqueeze(1);
   at::Tensor& total = call.rank.sums.loss;
-  total.select(0, 0).add_((sum.log() - target).sum());
-  total.select(0, 1).add_(static_cast<double>(sum.numel()));
+  total.select(0, 0).add_((sum.log() - target).mul(predicts).sum());
+  total.select(0, 1).add_(predicts.sum());
   at::Tensor gradient = call.read(0).to(sum.scalar_type()) / sum;
   const Targets t = targets(call);
   gradient.scatter_add_(1, t.local, -t.here.to(gradient.scalar_type()));
-  gradient.mul_(1 / call.rank.job.tokens());
+  gradient.mul_(1 / static_cast<double>(call.batch->step_targets));
+  if (call.batch->documents.defined()) gradient.mul_(predicts);
   if (model.logit_cap > 0) {
     gradient.mul_(slope(call, call.read(fused ? 2 : 3)));
   } else if (model.logit_scale != 1) {

@@ -70,6 +70,11 @@ void check_executable(const PlannedJob& planned) {
   check_kernels(job.kernels);
   refuse(job.dispatcher == Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
+  const auto chunks = [](const auto& each) { return each.first.chunked; };
+  refuse(job.documents && carries_state(job.model), "batch.lengths",
+         "documents with a mixer that carries a state", "leave out one of them");
+  refuse(job.documents && std::ranges::any_of(job.model.layer_classes(), chunks), "batch.lengths",
+         "documents in attention by chunks", "leave out one of them");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
                     job.precision == DType::kBf16;
   refuse(!wide, "precision", name_of(kPrecisionNames, job.precision),

@@ -13,7 +13,7 @@ namespace {
 
 /// The plan without sharding: data-parallel messages are laid over the blocks later.
 Setting block_setting(const Job& job, const Plan& plan) {
-  Setting setting = make_setting(job, plan);
+  Setting setting = make_setting(job, plan, MicroBatchSize::kMean);
   setting.gather_dense = setting.gather_expert = false;
   setting.reduce_dense = setting.reduce_expert = false;
   setting.dense_blocks = setting.expert_blocks = 1;
@@ -37,6 +37,7 @@ void BlockCost::add(const BlockCost& other, double count) {
   compute_s += count * other.compute_s;
   kernels_s += count * other.kernels_s;
   stream_s += count * other.stream_s;
+  attention_s += count * other.attention_s;
   waiting_s += count * other.waiting_s;
   serial_s += count * other.serial_s;
   for (int i = 0; i < kLinkClasses; ++i) {
@@ -107,6 +108,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
       cost.kernels_s += times_.back().seconds;
+      if (op.shape.pairs > 0) cost.attention_s += times_.back().seconds;
     }
   }
   cost_.wait_for_host(piece, where.layouts, times_);

@@ -92,6 +92,7 @@ struct Pricer::Store {
         played(shared.schedules),
         pipelines(job, cost, played),
         blocks(shared.blocks),
+        uneven(job, shared.schedules),
         layouts(job.cluster),
         computations(cost) {}
 
@@ -99,6 +100,7 @@ struct Pricer::Store {
   PlayedPipeline played;
   PipelinePricer pipelines;
   std::shared_ptr<BlockStore> blocks;
+  UnevenSteps uneven;
   LayoutStore layouts;
   DataCostCache data;
   PriceTable computations;         ///< Of updates.
@@ -170,6 +172,16 @@ struct Pricer::Passes {
 };
 
 namespace {
+
+MicroBatchSeconds slowest_of(const PipelineCost& pipeline) {
+  MicroBatchSeconds slowest;
+  for (const StageCost& stage : pipeline.stages) {
+    const double attention = stage.forward.attention_s + stage.backward.attention_s;
+    const double rest = stage.forward.seconds + stage.backward.seconds - attention;
+    if (attention + rest > slowest.attention + slowest.rest) slowest = {attention, rest};
+  }
+  return slowest;
+}
 
 PassShape pass_shape(const StageCost& stage, const PipelineCost& pipeline) {
   return {static_cast<double>(std::max<std::int64_t>(stage.units, 1)), 1 / pipeline.fill_share};
@@ -270,6 +282,11 @@ Price Pricer::seconds(const PipelineCost& pipeline, const Plan& plan,
   // A position that waits for others at the end has begun its update.
   price.lower_bound_s = std::min(floor + update_floor, price.seconds);
   price.upper_bound_s = std::max(serial, price.seconds);
+  if (job_.documents) {
+    price.uneven = store_->uneven.of(plan, slowest_of(pipeline));
+    price.seconds += price.uneven.waits_s;
+    price.upper_bound_s += price.uneven.waits_s;
+  }
   return price;
 }
 

@@ -13,6 +13,7 @@
 #include "stepwright/schedule/facts.h"
 #include "stepwright/schedule/turn_play.h"
 #include "stepwright/simulate/price/step_load.h"
+#include "stepwright/simulate/price/uneven.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
@@ -33,14 +34,15 @@ struct PeakBytes {
 
 /// One template, priced once: what it costs alone on its streams, and what it does to memory.
 struct BlockCost {
-  double seconds = 0;    ///< Duration alone, with the contention among its own operators.
-  double floor_s = 0;    ///< The least that it takes of its compute stream in a step
-                         ///< (`simulate/price/block_floor.h`).
-  double compute_s = 0;  ///< Seconds of computation in it.
-  double kernels_s = 0;  ///< Of the same, were the host never waited for.
-  double stream_s = 0;   ///< Seconds of everything on its compute stream.
-  double waiting_s = 0;  ///< Of the same, when its compute stream can compute nothing.
-  double serial_s = 0;   ///< All its operators one after the other.
+  double seconds = 0;      ///< Duration alone, with the contention among its own operators.
+  double floor_s = 0;      ///< The least that it takes of its compute stream in a step
+                           ///< (`simulate/price/block_floor.h`).
+  double compute_s = 0;    ///< Seconds of computation in it.
+  double kernels_s = 0;    ///< Of the same, were the host never waited for.
+  double stream_s = 0;     ///< Seconds of everything on its compute stream.
+  double waiting_s = 0;    ///< Of the same, when its compute stream can compute nothing.
+  double serial_s = 0;     ///< All its operators one after the other.
+  double attention_s = 0;  ///< Of computation: what goes by the query-key pairs of documents.
   std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                  ///< Kept from forward to backward.
   PeakBytes peak;                             ///< Alive at its largest moment, all its tensors.
@@ -170,6 +172,7 @@ struct Price {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
+  Uneven uneven;  ///< Where documents make micro-batches unequal; `seconds` holds its waits.
   /// The bytes of the largest stage, reserve included: never more than the program's account
   /// (`memory_report`), so that what does not fit by it does not fit. Parameters that are gathered
   /// ahead and gradients on their way to a reduction are left out, so that it may be less: over

@@ -51,4 +51,9 @@ Simulation conclude(std::span<const Account> accounts, std::span<const double> e
   return result;
 }
 
+void add_waits(Simulation& simulation, double waits_s) {
+  simulation.step_time_s += waits_s;
+  for (StageTimes& stage : simulation.stages) stage.breakdown.bubble_s += waits_s;
+}
+
 }  // namespace stepwright

@@ -16,7 +16,7 @@ namespace stepwright {
 struct Breakdown {
   double compute_s =
       0;  ///< Forward and backward kernels (recomputation included), without slow-down.
-  double bubble_s = 0;  ///< Waiting for other stages.
+  double bubble_s = 0;  ///< Waiting for other stages, and for ranks with more to do.
   double optimizer_s = 0;
   double tensor_s = 0;  ///< Exposed communication, slow-down of computation beside it included.
   double context_s = 0;
@@ -69,5 +69,8 @@ struct Simulation {
 Simulation simulate(const StepProgram& program, const CostModel& cost,
                     const std::array<GroupLayout, kGroupKinds>& layouts, const Plan& plan,
                     bool record = false);
+
+/// Adds what a step waits since its micro-batches are not all the mean one.
+void add_waits(Simulation& simulation, double waits_s);
 
 }  // namespace stepwright

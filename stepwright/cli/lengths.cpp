@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/packing/dataset_lengths.h"
+#include "stepwright/packing/length_file.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kMostLengths = 20'000;
+
+/// Whether a file is one of lengths already, by its name.
+bool holds_lengths(const std::filesystem::path& path) {
+  return path.extension() == ".yaml" || path.extension() == ".json";
+}
+
+/// The length that a share of the documents does not exceed.
+std::int64_t quantile(const LengthHistogram& histogram, double share) {
+  const double due = share * total_count(histogram);
+  double seen = 0;
+  for (const auto& [length, count] : histogram) {
+    seen += count;
+    if (seen >= due) return length;
+  }
+  return histogram.back().length;
+}
+
+class Lengths : public Command {
+ public:
+  explicit Lengths(CLI::App& program)
+      : Command(program, "lengths", "Read how long the documents of a data set are",
+                "  stepwright lengths data.jsonl --field input_ids -o lengths.yaml\n"
+                "  stepwright lengths part-*.jsonl --field text --characters-per-token 4.2") {
+    app()
+        .add_option("files", files_,
+                    "JSON lines, one document a line, or files of lengths (.yaml, .json) to join")
+        ->required()
+        ->type_name("FILE");
+    app()
+        .add_option("--field", field_.name,
+                    "What holds token ids, a length, or text; dots lead into mappings")
+        ->type_name("NAME");
+    app()
+        .add_option("--characters-per-token", field_.characters_per_token,
+                    "Of text: how long its tokens are, by your tokenizer")
+        ->check(CLI::Range(0.01, 1000.0))
+        ->type_name("NUMBER");
+    app()
+        .add_option("-o,--output", output_, "File of lengths, for batch.lengths of a job")
+        ->type_name("FILE");
+  }
+
+  void run(const Console& console) override {
+    for (const std::string& file : files_) {
+      if (!output_.empty()) check_output(output_, file);
+    }
+    LengthHistogram all;
+    std::int64_t empty = 0;
+    for (const std::string& file : files_) {
+      const DatasetLengths read = read_file(file);
+      all.insert(all.end(), read.histogram.begin(), read.histogram.end());
+      all = joined_lengths(std::move(all));
+      empty += read.empty;
+    }
+    if (all.empty()) fail_input(fmt::format("{}: holds no document", printable(files_.front())));
+    if (!output_.empty()) {
+      write_file(output_, [&](std::ostream& out) {
+        out << lengths_text(fewer_lengths(all, kMostLengths), comment(all));
+      });
+    }
+    json() ? print_json(console.out, answer(all, empty)) : say(console.out, all, empty);
+  }
+
+ private:
+  [[nodiscard]] DatasetLengths read_file(const std::string& file) const {
+    if (holds_lengths(file)) return {load_lengths(file)};
+    if (field_.name.empty()) {
+      fail_input(
+          fmt::format("{}: --field names what holds the length of a document", printable(file)));
+    }
+    return read_dataset_lengths(file, field_);
+  }
+
+  [[nodiscard]] std::string comment(const LengthHistogram& all) const {
+    std::string text =
+        fmt::format("Lengths of {}: [tokens, documents].",
+                    counted(static_cast<std::int64_t>(total_count(all)), "document"));
+    if (!field_.name.empty()) text += fmt::format("\nOf field {}.", printable(field_.name));
+    if (field_.characters_per_token > 0) {
+      text +=
+          fmt::format("\nText counted as a token for {} characters.", field_.characters_per_token);
+    }
+    return text;
+  }
+
+  [[nodiscard]] nlohmann::ordered_json answer(const LengthHistogram& all,
+                                              std::int64_t empty) const {
+    return {{"documents", static_cast<std::int64_t>(total_count(all))},
+            {"empty", empty},
+            {"tokens", static_cast<std::int64_t>(total_tokens(all))},
+            {"mean", total_tokens(all) / total_count(all)},
+            {"median", quantile(all, 0.5)},
+            {"p90", quantile(all, 0.9)},
+            {"p99", quantile(all, 0.99)},
+            {"longest", all.back().length},
+            {"file",
+             output_.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(output_)}};
+  }
+
+  void say(std::ostream& out, const LengthHistogram& all, std::int64_t empty) const {
+    out << fmt::format(
+        "{} with {} tokens: mean {:.1f}, median {}, 90% up to {}, 99% up to {}, longest {}\n",
+        counted(static_cast<std::int64_t>(total_count(all)), "document"),
+        format_count(static_cast<std::int64_t>(total_tokens(all))),
+        total_tokens(all) / total_count(all), quantile(all, 0.5), quantile(all, 0.9),
+        quantile(all, 0.99), all.back().length);
+    if (empty > 0) out << fmt::format("{} without a token left out\n", counted(empty, "document"));
+    if (!output_.empty()) {
+      out << fmt::format("{0} written; in a job: lengths: {{file: {0}}}\n", printable(output_));
+    }
+  }
+
+  std::vector<std::string> files_;
+  LengthField field_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> lengths_command(CLI::App& program) {
+  return std::make_unique<Lengths>(program);
+}
+
+}  // namespace stepwright

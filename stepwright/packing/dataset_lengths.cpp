@@ -1,0 +1,204 @@
+#include "stepwright/packing/dataset_lengths.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <unordered_map>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+constexpr std::size_t kBlock = 4 << 20;
+constexpr std::size_t kLongestLine = 256 << 20;
+constexpr std::int64_t kLongestDocument = std::int64_t{1} << 40;
+
+/// The lines of a file, one after the other, each with room behind it that a parser may read.
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& path)
+      : name_(printable(path.string())), file_(path, std::ios::binary) {
+    if (std::filesystem::is_directory(path)) fail_input(name_ + ": is a folder");
+    if (!file_) fail_input(name_ + ": cannot be read");
+    buffer_.resize(kBlock + simdjson::SIMDJSON_PADDING);
+  }
+
+  /// The next line without its end; nothing after the last.
+  std::optional<std::string_view> next() {
+    std::size_t searched = 0;
+    while (true) {
+      const char* from = buffer_.data() + begin_;
+      const void* end = std::memchr(from + searched, '\n', filled_ - begin_ - searched);
+      if (end != nullptr) {
+        const auto length = static_cast<std::size_t>(static_cast<const char*>(end) - from);
+        begin_ += length + 1;
+        ++number_;
+        return std::string_view(from, length);
+      }
+      searched = filled_ - begin_;
+      if (!fill()) break;
+    }
+    if (begin_ == filled_) return std::nullopt;
+    const std::string_view last(buffer_.data() + begin_, filled_ - begin_);
+    begin_ = filled_;
+    ++number_;
+    return last;
+  }
+
+  /// Fails at the line that was read last.
+  [[noreturn]] void fail(const std::string& message) const {
+    fail_input(fmt::format("{}:{}: {}", name_, number_, message));
+  }
+
+ private:
+  /// Reads on behind what is left; false at the end of the file.
+  bool fill() {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
+    filled_ -= begin_;
+    begin_ = 0;
+    if (filled_ > kLongestLine) {
+      ++number_;
+      fail(fmt::format("is longer than {} MiB", kLongestLine >> 20));
+    }
+    buffer_.resize(filled_ + kBlock + simdjson::SIMDJSON_PADDING);
+    file_.read(buffer_.data() + filled_, kBlock);
+    filled_ += static_cast<std::size_t>(file_.gcount());
+    return file_.gcount() > 0;
+  }
+
+  std::string name_;
+  std::ifstream file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;   ///< Of what was not read yet.
+  std::size_t filled_ = 0;  ///< Of the buffer.
+  std::int64_t number_ = 0;
+};
+
+/// Reads one line after the other.
+class LengthReader {
+ public:
+  LengthReader(const LengthField& field, Lines& lines) : field_(field), lines_(lines) {
+    std::string_view rest = field.name;
+    while (true) {
+      const std::size_t dot = rest.find('.');
+      keys_.push_back(rest.substr(0, dot));
+      if (dot == std::string_view::npos) break;
+      rest.remove_prefix(dot + 1);
+    }
+  }
+
+  std::int64_t length_of(std::string_view line) {
+    const std::size_t readable = line.size() + simdjson::SIMDJSON_PADDING;
+    ondemand::document document;
+    if (parser_.iterate(line.data(), line.size(), readable).get(document) != simdjson::SUCCESS) {
+      lines_.fail("is not JSON");
+    }
+    ondemand::value value;
+    auto found = document.find_field_unordered(keys_.front());
+    for (std::size_t i = 1; i < keys_.size(); ++i) found = found.find_field_unordered(keys_[i]);
+    if (const auto error = found.get(value); error != simdjson::SUCCESS) {
+      lines_.fail(error == simdjson::NO_SUCH_FIELD
+                      ? fmt::format("has no field '{}'", printable(field_.name))
+                      : "is not a JSON object");
+    }
+    return length_of(value);
+  }
+
+ private:
+  std::int64_t length_of(ondemand::value value) {
+    ondemand::json_type type{};
+    if (value.type().get(type) != simdjson::SUCCESS) lines_.fail("is not JSON");
+    switch (type) {
+      case ondemand::json_type::array: return token_ids(value);
+      case ondemand::json_type::number: return number(value);
+      case ondemand::json_type::string: return characters(value);
+      default: break;
+    }
+    lines_.fail(
+        fmt::format("'{}' must be a list of token ids, a length, or text", printable(field_.name)));
+  }
+
+  std::int64_t token_ids(ondemand::value value) {
+    std::int64_t count = 0;
+    ondemand::array list;
+    if (value.get(list) != simdjson::SUCCESS) lines_.fail("is not JSON");
+    for (auto element : list) {
+      std::int64_t id = 0;
+      if (element.get(id) != simdjson::SUCCESS || id < 0) {
+        lines_.fail(
+            fmt::format("'{}' holds something that is no token id", printable(field_.name)));
+      }
+      ++count;
+    }
+    return count;
+  }
+
+  std::int64_t number(ondemand::value value) {
+    std::int64_t length = 0;
+    if (value.get(length) != simdjson::SUCCESS || length < 0 || length > kLongestDocument) {
+      lines_.fail(fmt::format("'{}' must be a whole number of tokens", printable(field_.name)));
+    }
+    return length;
+  }
+
+  std::int64_t characters(ondemand::value value) {
+    if (field_.characters_per_token <= 0) {
+      lines_.fail(fmt::format("'{}' is text: --characters-per-token says how long its tokens are",
+                              printable(field_.name)));
+    }
+    std::string_view text;
+    if (value.get(text) != simdjson::SUCCESS) lines_.fail("is not JSON");
+    const auto count = std::ranges::count_if(
+        text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
+    return std::llround(std::ceil(static_cast<double>(count) / field_.characters_per_token));
+  }
+
+  const LengthField& field_;
+  Lines& lines_;
+  std::vector<std::string_view> keys_;
+  ondemand::parser parser_;
+};
+
+}  // namespace
+
+DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const LengthField& field) {
+  Lines lines(path);
+  LengthReader reader(field, lines);
+  std::unordered_map<std::int64_t, std::int64_t> counts;
+  DatasetLengths made;
+  while (const auto line = lines.next()) {
+    if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::int64_t length = reader.length_of(*line);
+    length > 0 ? ++counts[length] : ++made.empty;
+  }
+  for (const auto& [length, count] : counts) {
+    made.histogram.push_back({length, static_cast<double>(count)});
+  }
+  made.histogram = joined_lengths(std::move(made.histogram));
+  return made;
+}
+
+LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most) {
+  if (histogram.size() <= most) return histogram;
+  const std::size_t run = (histogram.size() + most - 1) / most;
+  LengthHistogram fewer;
+  for (std::size_t first = 0; first < histogram.size(); first += run) {
+    const auto begin = histogram.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(run, histogram.size() - first));
+    const LengthHistogram part(begin, end);
+    const double count = total_count(part);
+    fewer.push_back({std::llround(total_tokens(part) / count), count});
+  }
+  return fewer;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,57 @@
+#include "stepwright/packing/length_histogram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace stepwright {
+namespace {
+
+constexpr int kReach = 4;   // standard deviations on either side
+constexpr int kSteps = 50;  // of each
+
+double normal_below(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
+
+}  // namespace
+
+double total_count(const LengthHistogram& histogram) {
+  double sum = 0;
+  for (const auto& [length, count] : histogram) sum += count;
+  return sum;
+}
+
+double total_tokens(const LengthHistogram& histogram) {
+  double sum = 0;
+  for (const auto& [length, count] : histogram) sum += static_cast<double>(length) * count;
+  return sum;
+}
+
+LengthHistogram joined_lengths(LengthHistogram histogram) {
+  std::ranges::sort(histogram, {}, &LengthCount::length);
+  LengthHistogram made;
+  for (const LengthCount& each : histogram) {
+    if (each.count <= 0) continue;
+    if (!made.empty() && made.back().length == each.length) {
+      made.back().count += each.count;
+    } else {
+      made.push_back(each);
+    }
+  }
+  return made;
+}
+
+LengthHistogram lognormal_lengths(double median, double sigma) {
+  LengthHistogram histogram;
+  const double all = normal_below(kReach) - normal_below(-kReach);
+  const double mean = median * std::exp(sigma * sigma / 2);
+  for (int i = -kReach * kSteps; i < kReach * kSteps; ++i) {
+    const double low = static_cast<double>(i) / kSteps;
+    const double high = static_cast<double>(i + 1) / kSteps;
+    const double share = normal_below(high) - normal_below(low);
+    const double length = mean * (normal_below(high - sigma) - normal_below(low - sigma)) / share;
+    histogram.push_back({std::max<std::int64_t>(1, std::llround(length)), share / all});
+  }
+  return joined_lengths(std::move(histogram));
+}
+
+}  // namespace stepwright

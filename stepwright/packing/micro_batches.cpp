@@ -1,0 +1,57 @@
+#include "stepwright/packing/micro_batches.h"
+
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+/// Moments of a function of a length that is drawn from shares.
+template <class Function>
+Moments moments_over(const LengthHistogram& shares, Function value) {
+  Moments moments;
+  const double all = total_count(shares);
+  for (const auto& [length, share] : shares) moments.mean += value(length) * share / all;
+  for (const auto& [length, share] : shares) {
+    const double off = value(length) - moments.mean;
+    moments.variance += off * off * share / all;
+    moments.third += off * off * off * share / all;
+  }
+  return moments;
+}
+
+double relative_deviation(const Moments& moments) {
+  return moments.mean > 0 ? std::sqrt(moments.variance) / moments.mean : 0;
+}
+
+double skewness(const Moments& moments) {
+  return moments.variance > 0 ? moments.third / std::pow(moments.variance, 1.5) : 0;
+}
+
+}  // namespace
+
+MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
+                                    std::int64_t sequences) {
+  const bool alone = packing.kind == PackingKind::kNone;
+  const bool alike = packing.kind == PackingKind::kSorted;
+  const bool to_longest = packing.pad_to == PadTo::kLongest;
+  if (alone && !to_longest) return {};
+  const LengthHistogram longest = longest_of(packs.fills, alike ? 1 : sequences);
+  const double root = alike ? 1 : std::sqrt(static_cast<double>(sequences));
+  MicroBatchSpread spread;
+  if (to_longest) {
+    spread.tokens = relative_deviation(
+        moments_over(longest, [](std::int64_t length) { return static_cast<double>(length); }));
+  }
+  const Moments pairs = alone ? moments_over(longest, causal_pairs) : packs.pairs;
+  spread.pairs = relative_deviation(pairs) / (alone ? 1 : root);
+  spread.skewness = skewness(pairs) / (alone ? 1 : root);
+  if (spread.pairs > 0) {
+    // As many of the longest documents as there is room for.
+    const auto tokens = static_cast<double>(packs.fills.back().length);
+    const auto longest = static_cast<double>(packs.documents.back().length);
+    spread.most = (tokens * (longest + 1) / 2 / pairs.mean - 1) / spread.pairs;
+  }
+  return spread;
+}
+
+}  // namespace stepwright

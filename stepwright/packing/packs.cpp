@@ -1,0 +1,195 @@
+#include "stepwright/packing/packs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+/// Sequences that are packed, and the least and the most documents for them.
+constexpr double kSequences = 2048;
+constexpr double kFewest = 4096;
+constexpr double kMost = 1 << 18;
+
+/// Cuts or leaves out what is longer than a sequence.
+LengthHistogram within(const LengthHistogram& lengths, TooLong rule, std::int64_t room) {
+  LengthHistogram kept;
+  for (const LengthCount& each : lengths) {
+    if (each.length <= room) {
+      kept.push_back(each);
+    } else if (rule == TooLong::kSplit) {
+      kept.push_back({room, each.count * static_cast<double>(each.length / room)});
+      if (each.length % room > 0) kept.push_back({each.length % room, each.count});
+    }
+  }
+  return joined_lengths(std::move(kept));
+}
+
+template <class T>
+void shuffle(std::vector<T>& list, std::mt19937_64& random) {
+  for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random() % i]);
+}
+
+/// Lengths in proportion to their counts: the same total of each as the histogram has, to the
+/// nearest document.
+std::vector<std::int64_t> drawn_lengths(const LengthHistogram& lengths, double documents) {
+  std::vector<std::int64_t> drawn;
+  const double factor = documents / total_count(lengths);
+  double due = 0;
+  for (const auto& [length, count] : lengths) {
+    due += count * factor;
+    while (static_cast<double>(drawn.size()) + 0.5 < due) drawn.push_back(length);
+  }
+  return drawn;
+}
+
+/// Whether the documents are a data set that is packed as a whole.
+bool whole(const LengthHistogram& lengths) {
+  const double all = total_count(lengths);
+  return all >= kFewest && all <= kMost && std::ranges::all_of(lengths, [](const auto& each) {
+           return each.count == std::floor(each.count);
+         });
+}
+
+double documents_to_draw(const LengthHistogram& lengths, std::int64_t room) {
+  const double all = total_count(lengths);
+  if (whole(lengths)) return all;
+  const double mean = total_tokens(lengths) / all;
+  return std::clamp(kSequences * static_cast<double>(room) / mean, kFewest, kMost);
+}
+
+/// Joins neighbouring lengths until few are left; their tokens stay.
+LengthHistogram coarse(const LengthHistogram& fine) {
+  constexpr std::size_t kMostLengths = 256;
+  if (fine.size() <= kMostLengths) return fine;
+  const double share = total_tokens(fine) / kMostLengths;
+  LengthHistogram made;
+  double tokens = 0;
+  double count = 0;
+  double due = share;
+  double seen = 0;
+  for (const LengthCount& each : fine) {
+    tokens += static_cast<double>(each.length) * each.count;
+    count += each.count;
+    seen += static_cast<double>(each.length) * each.count;
+    if (seen < due && &each != &fine.back()) continue;
+    const auto length = std::max<std::int64_t>(1, std::llround(tokens / count));
+    made.push_back({length, tokens / static_cast<double>(length)});
+    tokens = count = 0;
+    while (due <= seen) due += share;
+  }
+  return made;
+}
+
+/// Each length with its share of the sequences.
+LengthHistogram histogram_of(std::vector<std::int64_t> lengths, std::size_t sequences) {
+  std::ranges::sort(lengths);
+  LengthHistogram histogram;
+  const double share = 1 / static_cast<double>(sequences);
+  for (std::size_t i = 0; i < lengths.size();) {
+    std::size_t end = i;
+    while (end < lengths.size() && lengths[end] == lengths[i]) ++end;
+    histogram.push_back({lengths[i], static_cast<double>(end - i) * share});
+    i = end;
+  }
+  return coarse(histogram);
+}
+
+Moments moments_of(const std::vector<double>& values) {
+  Moments moments;
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) moments.mean += value / n;
+  for (const double value : values) {
+    const double off = value - moments.mean;
+    moments.variance += off * off / n;
+    moments.third += off * off * off / n;
+  }
+  return moments;
+}
+
+/// What is to be known of sequences that were packed.
+Packs summary(const std::vector<Documents>& packs) {
+  std::vector<std::int64_t> documents;
+  std::vector<std::int64_t> fills;
+  std::vector<double> tokens;
+  std::vector<double> pairs;
+  for (const Documents& pack : packs) {
+    documents.insert(documents.end(), pack.begin(), pack.end());
+    fills.push_back(std::accumulate(pack.begin(), pack.end(), std::int64_t{0}));
+    tokens.push_back(static_cast<double>(fills.back()));
+    pairs.push_back(0);
+    for (const std::int64_t length : pack) pairs.back() += causal_pairs(length);
+  }
+  return {.documents = histogram_of(std::move(documents), packs.size()),
+          .fills = histogram_of(std::move(fills), packs.size()),
+          .tokens = moments_of(tokens),
+          .pairs = moments_of(pairs)};
+}
+
+}  // namespace
+
+double share_beyond(const LengthHistogram& lengths, std::int64_t room) {
+  double beyond = 0;
+  for (const auto& [length, count] : lengths) beyond += length > room ? count : 0;
+  return beyond / total_count(lengths);
+}
+
+std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Packing& packing,
+                                        std::int64_t room) {
+  const double beyond = share_beyond(lengths, room);
+  if (beyond > 0 && packing.too_long == TooLong::kRefuse) {
+    fail_input(
+        fmt::format("{:.3g} % of the documents are longer than {} tokens (the longest has {}): "
+                    "packing.too_long says whether to split or to drop them",
+                    100 * beyond, room, lengths.back().length));
+  }
+  const LengthHistogram kept = within(lengths, packing.too_long, room);
+  if (kept.empty()) {
+    fail_input(fmt::format("every document is longer than {} tokens, and dropped", room));
+  }
+  std::mt19937_64 random(static_cast<std::uint64_t>(packing.seed));
+  std::vector<std::int64_t> drawn = drawn_lengths(kept, documents_to_draw(kept, room));
+  shuffle(drawn, random);
+  std::vector<Documents> packs = pack_documents(drawn, room, packing.kind);
+  // Where documents never end, the last is only the one at which drawing ended.
+  const bool unfilled = packing.kind != PackingKind::kNone && !whole(kept);
+  if (unfilled && packs.size() > 1) packs.pop_back();
+  if (packing.kind != PackingKind::kSorted) shuffle(packs, random);
+  return packs;
+}
+
+Packs make_packs(const LengthHistogram& lengths, const Packing& packing, std::int64_t room) {
+  Packs made = summary(packed_sequences(lengths, packing, room));
+  made.too_long = share_beyond(lengths, room);
+  return made;
+}
+
+LengthHistogram longest_of(const LengthHistogram& fills, std::int64_t count) {
+  LengthHistogram longest;
+  double below = 0;
+  double before = 0;
+  for (const auto& [tokens, share] : fills) {
+    below = std::min(1.0, below + share);
+    const double all = std::pow(below, static_cast<double>(count));
+    if (all > before) longest.push_back({tokens, all - before});
+    before = all;
+  }
+  return longest;
+}
+
+double padding_of(const LengthHistogram& documents, std::int64_t multiple) {
+  double padded = 0;
+  for (const auto& [length, count] : documents) {
+    padded += static_cast<double>((length + multiple - 1) / multiple * multiple) * count;
+  }
+  return padded / total_tokens(documents);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stepwright/packing/packs.h"
+
+namespace stepwright {
+
+/// How long documents are as a formula.
+struct LognormalLengths {
+  double median = 0;  ///< Tokens.
+  double sigma = 0;   ///< Standard deviation of the logarithm.
+  bool operator==(const LognormalLengths&) const = default;
+};
+
+/// A batch of documents of unequal lengths.
+struct DocumentBatch {
+  std::string file;                           ///< Of lengths, absolute; empty: none.
+  std::optional<LognormalLengths> lognormal;  ///< What `lengths` was said to be, if that.
+  LengthHistogram lengths;
+  Packing packing;
+  Packs packs;  ///< What sequences of the job's length become.
+
+  bool operator==(const DocumentBatch&) const = default;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,105 @@
+#include "stepwright/plan/files/document_batch.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/packing/length_file.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kLongestMedian = 1e12;
+constexpr double kWidestSigma = 4;
+
+LognormalLengths read_lognormal(Node node) {
+  node.allow_only({"median", "sigma"});
+  const Node sigma = node.get("sigma");
+  LognormalLengths read{.median = node.get("median").number(1, kLongestMedian),
+                        .sigma = sigma.number(0, kWidestSigma)};
+  if (read.sigma == 0) sigma.fail("must be above 0");
+  return read;
+}
+
+void read_lengths(Node node, const std::filesystem::path& directory, DocumentBatch& batch) {
+  node.allow_only({"file", "histogram", "lognormal"});
+  if (node.size() != 1) node.fail("must be one of file, histogram and lognormal");
+  if (const auto file = node.find("file")) {
+    batch.file = read_path(*file, directory);
+    batch.lengths = load_lengths(batch.file);
+  }
+  if (const auto histogram = node.find("histogram")) batch.lengths = read_histogram(*histogram);
+  if (const auto formula = node.find("lognormal")) {
+    batch.lognormal = read_lognormal(*formula);
+    batch.lengths = lognormal_lengths(batch.lognormal->median, batch.lognormal->sigma);
+  }
+}
+
+/// A word is the kind alone.
+Packing read_packing(Node node) {
+  Packing packing;
+  if (!node.is_mapping()) {
+    packing.kind = node.choice(kPackingKindNames);
+    return packing;
+  }
+  node.allow_only({"kind", "pad_to", "too_long", "balance", "seed"});
+  packing.kind = node.get("kind").choice(kPackingKindNames);
+  if (const auto given = node.find("pad_to")) packing.pad_to = given->choice(kPadToNames);
+  if (const auto given = node.find("too_long")) packing.too_long = given->choice(kTooLongNames);
+  if (const auto given = node.find("balance")) packing.balance = given->choice(kDealNames);
+  if (const auto given = node.find("seed")) packing.seed = given->integer(0);
+  return packing;
+}
+
+Json lengths_json(const DocumentBatch& documents) {
+  if (!documents.file.empty()) return {{"file", documents.file}};
+  if (const auto& formula = documents.lognormal) {
+    return {{"lognormal", {{"median", formula->median}, {"sigma", formula->sigma}}}};
+  }
+  Json list = Json::array();
+  for (const auto& [length, count] : documents.lengths) list.push_back({length, count});
+  return {{"histogram", list}};
+}
+
+}  // namespace
+
+std::string read_path(Node node, const std::filesystem::path& directory) {
+  const auto path = std::filesystem::absolute(directory / node.text()).lexically_normal();
+  if (!std::filesystem::is_regular_file(path)) {
+    node.fail(fmt::format("there is no file {}", printable(path.string())));
+  }
+  return path.string();
+}
+
+std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
+                                                 const std::filesystem::path& directory) {
+  const auto lengths = batch.find("lengths");
+  const auto packing = batch.find("packing");
+  if (!lengths && packing) packing->fail("needs batch.lengths: how long documents are");
+  if (!lengths) return std::nullopt;
+  DocumentBatch read;
+  read_lengths(*lengths, directory, read);
+  if (packing) read.packing = read_packing(*packing);
+  try {
+    read.packs = make_packs(read.lengths, read.packing, length);
+  } catch (const Error& error) {
+    lengths->fail(error.what());
+  }
+  return read;
+}
+
+void write_document_batch(Json& batch, const DocumentBatch& documents) {
+  batch["lengths"] = lengths_json(documents);
+  const Packing& packing = documents.packing;
+  batch["packing"] = {{"kind", name_of(kPackingKindNames, packing.kind)},
+                      {"pad_to", name_of(kPadToNames, packing.pad_to)},
+                      {"too_long", name_of(kTooLongNames, packing.too_long)},
+                      {"balance", name_of(kDealNames, packing.balance)},
+                      {"seed", packing.seed}};
+}
+
+}  // namespace stepwright

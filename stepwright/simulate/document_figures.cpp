@@ -1,0 +1,150 @@
+#include "stepwright/simulate/document_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/legality.h"
+#include "stepwright/step/document_sizes.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Packings that differ from one in one choice, and how they are set.
+std::vector<std::pair<std::string, Packing>> neighbours_of(const Packing& own) {
+  std::vector<std::pair<std::string, Packing>> others;
+  const auto add = [&](std::string_view key, std::string_view word, const Packing& other) {
+    if (!(other == own)) others.emplace_back(fmt::format("batch.packing.{}={}", key, word), other);
+  };
+  for (const auto& [kind, word] : kPackingKindNames) {
+    Packing other = own;
+    other.kind = kind;
+    add("kind", word, other);
+  }
+  for (const auto& [pad_to, word] : kPadToNames) {
+    Packing other = own;
+    other.pad_to = pad_to;
+    add("pad_to", word, other);
+  }
+  for (const auto& [balance, word] : kDealNames) {
+    Packing other = own;
+    other.balance = balance;
+    add("balance", word, other);
+  }
+  return others;
+}
+
+PlannedJob repacked(PlannedJob planned, const Packing& packing) {
+  DocumentBatch& documents = *planned.job.documents;
+  documents.packing = packing;
+  documents.packs = make_packs(documents.lengths, packing, planned.job.length);
+  return planned;
+}
+
+/// The plan for documents of these lengths alone, each on so many context ranks less.
+PlannedJob on_ranks(PlannedJob planned, LengthHistogram lengths, std::int64_t fewer) {
+  Job& job = planned.job;
+  planned.plan.parallel.context /= fewer;
+  planned.plan.parallel.data *= fewer;
+  job.length /= fewer;
+  job.sequences *= fewer;
+  job.documents->lengths = std::move(lengths);
+  return repacked(std::move(planned), job.documents->packing);
+}
+
+bool is_power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
+
+bool can_choose_context(const Job& job, const Plan& plan) {
+  const Parallel& size = plan.parallel;
+  return job.documents->packing.kind != PackingKind::kNone && size.context > 1 &&
+         is_power_of_two(size.context * size.data) && !job.model.experts && !job.model.latent &&
+         plan.sharding.parameters == Spread::kNone;
+}
+
+}  // namespace
+
+DocumentFigures document_figures(const Prediction& prediction) {
+  const auto& [job, plan] = prediction.planned;
+  const Packs& packs = job.documents->packs;
+  const StepTokens tokens = step_tokens(job, plan);
+  const double step_s = prediction.step_time_s();
+  const LengthHistogram documents = own_documents(job, plan);
+  return {.efficiency = tokens.of_documents / tokens.slots,
+          .per_sequence = total_count(documents),
+          .mean_length = total_tokens(documents) / total_count(documents),
+          .sequence_length = static_cast<double>(sequence_length(job, plan, MicroBatchSize::kMean)),
+          .too_long = packs.too_long,
+          .tokens = tokens.of_documents,
+          .tokens_per_s = tokens.of_documents / step_s,
+          .even_step_s = step_s - prediction.price.uneven.waits_s,
+          .uneven = prediction.price.uneven};
+}
+
+std::vector<PackingGain> packing_gains(const Prediction& prediction) {
+  const double own = document_figures(prediction).tokens_per_s;
+  std::vector<PackingGain> gains;
+  for (const auto& [set, packing] : neighbours_of(prediction.planned.job.documents->packing)) {
+    const Prediction other = predict(repacked(prediction.planned, packing));
+    const double tokens_per_s = document_figures(other).tokens_per_s;
+    gains.push_back({set, other.step_time_s(), tokens_per_s, tokens_per_s / own - 1});
+  }
+  std::ranges::stable_sort(gains, std::greater{}, &PackingGain::gain);
+  return gains;
+}
+
+std::optional<DynamicContext> dynamic_context(const Prediction& prediction) {
+  const PlannedJob& planned = prediction.planned;
+  if (!can_choose_context(planned.job, planned.plan)) return std::nullopt;
+  const std::int64_t context = planned.plan.parallel.context;
+  LengthHistogram short_ones;
+  LengthHistogram long_ones;
+  for (const LengthCount& each : own_documents(planned.job, planned.plan)) {
+    (each.length <= planned.job.length / context ? short_ones : long_ones).push_back(each);
+  }
+  if (short_ones.empty()) return std::nullopt;
+  double seconds = 0;
+  const auto add = [&](const LengthHistogram& lengths, std::int64_t fewer) {
+    if (lengths.empty()) return true;
+    const PlannedJob part = on_ranks(planned, lengths, fewer);
+    if (illegal(part.job, part.plan)) return false;
+    seconds += total_tokens(lengths) / document_figures(predict(part)).tokens_per_s;
+    return true;
+  };
+  if (!add(short_ones, context) || !add(long_ones, 1)) return std::nullopt;
+  const double tokens_per_s = (total_tokens(short_ones) + total_tokens(long_ones)) / seconds;
+  return DynamicContext{tokens_per_s, tokens_per_s / document_figures(prediction).tokens_per_s - 1};
+}
+
+Json documents_json(const Prediction& prediction) {
+  const DocumentFigures figures = document_figures(prediction);
+  const double step_s = prediction.step_time_s();
+  const std::optional<DynamicContext> dynamic = dynamic_context(prediction);
+  Json gains = Json::array();
+  for (const PackingGain& gain : packing_gains(prediction)) {
+    gains.push_back({{"set", gain.set},
+                     {"step_time_s", gain.step_time_s},
+                     {"document_tokens_per_s", gain.tokens_per_s},
+                     {"gain", gain.gain}});
+  }
+  return {{"efficiency", figures.efficiency},
+          {"documents_per_sequence", figures.per_sequence},
+          {"mean_length", figures.mean_length},
+          {"sequence_length", figures.sequence_length},
+          {"too_long_share", figures.too_long},
+          {"tokens_per_step", figures.tokens},
+          {"document_tokens_per_s", figures.tokens_per_s},
+          {"even_step_s", figures.even_step_s},
+          {"waits_s", figures.uneven.waits_s},
+          {"steps_low_s", step_s + figures.uneven.low_s},
+          {"steps_high_s", step_s + figures.uneven.high_s},
+          {"gains", gains},
+          {"dynamic_context",
+           dynamic ? Json{{"document_tokens_per_s", dynamic->tokens_per_s}, {"gain", dynamic->gain}}
+                   : Json(nullptr)}};
+}
+
+}  // namespace stepwright

@@ -1,0 +1,153 @@
+#include "stepwright/simulate/price/uneven.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <queue>
+#include <random>
+#include <vector>
+
+#include "stepwright/packing/largest_of.h"
+#include "stepwright/packing/micro_batches.h"
+#include "stepwright/step/setting.h"
+
+namespace stepwright {
+namespace {
+
+constexpr int kPlays = 128;               ///< Of a schedule.
+constexpr std::int64_t kRounds = 4;       ///< Micro-batches that are played, in stages.
+constexpr double kDeviation = 0.02;       ///< Of the sizes that are played: waits grow with it.
+constexpr double kSkewStep = 0.25;        ///< Played skewnesses are multiples of it.
+constexpr std::int64_t kDealt = 1 << 15;  ///< Sequences that are dealt out at most.
+
+/// A standard normal deviate, the same on every machine (Box and Muller 1958).
+double normal(std::mt19937_64& random) {
+  const auto uniform = [&random] { return (static_cast<double>(random() >> 11U) + 0.5) * 0x1p-53; };
+  const double radius = std::sqrt(-2 * std::log(uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
+/// Data-parallel ranks that meet in every micro-batch.
+std::int64_t ranks_in_step(const Job& job, const Plan& plan) {
+  const std::int64_t data = plan.parallel.data;
+  const StateSpread dense = dense_spread(plan);
+  std::int64_t ranks =
+      std::max(dense.divisor(plan.sharding.parameters), dense.divisor(plan.sharding.gradients)) /
+      plan.parallel.context;
+  if (job.model.experts) ranks = std::max(ranks, plan.parallel.expert);
+  return std::clamp<std::int64_t>(ranks, 1, data);
+}
+
+/// Equal work of a micro-batch on every position, and on each of its chunks.
+TurnSeconds equal_parts(const Placement& placement) {
+  const double share = 1.0 / (3 * static_cast<double>(placement.chunks()));
+  const PartSeconds part{.forward = share, .backward = 2 * share, .data = share, .weight = share};
+  const std::vector<PartSeconds> chunks(static_cast<std::size_t>(placement.chunks()), part);
+  TurnSeconds seconds;
+  seconds.parts.assign(static_cast<std::size_t>(placement.positions()), chunks);
+  return seconds;
+}
+
+}  // namespace
+
+UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
+  const auto [entry, fresh] = known_.try_emplace(key);
+  if (!fresh) return entry->second;
+  const auto schedule = schedules_->turns(key.schedule);
+  TurnSeconds seconds = equal_parts(schedule->placement);
+  const double even_s = makespan_s(player_.play(schedule->order, schedule->turns, seconds));
+  const double skewness = kSkewStep * static_cast<double>(key.skew_steps);
+  std::mt19937_64 random(static_cast<std::uint64_t>(job_.documents->packing.seed));
+  Makespan made;
+  double squares = 0;
+  for (int play = 0; play < kPlays; ++play) {
+    seconds.factors.clear();
+    for (std::int64_t i = 0; i < key.schedule.micro_batches; ++i) {
+      seconds.factors.push_back(1 + kDeviation * skewed(normal(random), skewness));
+    }
+    const double took_s = makespan_s(player_.play(schedule->order, schedule->turns, seconds));
+    const double longer = (took_s - even_s) / kDeviation;
+    made.mean += longer / kPlays;
+    squares += longer * longer / kPlays;
+  }
+  made.variance = std::max(0.0, squares - made.mean * made.mean) * kPlays / (kPlays - 1);
+  return entry->second = made;
+}
+
+/// A pipeline of one position takes the sum of its micro-batches. Beyond some rounds every
+/// micro-batch adds alike.
+UnevenSteps::Makespan UnevenSteps::makespan(const Plan& plan, double skewness) {
+  const std::int64_t stages = plan.parallel.pipeline;
+  const std::int64_t count = micro_batches(job_, plan);
+  if (stages == 1) return {.mean = 0, .variance = static_cast<double>(count)};
+  const std::int64_t most = kRounds * std::max(stages, plan.schedule.group);
+  const std::int64_t some = std::min(count, most);
+  Key key{{plan.schedule, stages, some}, std::llround(skewness / kSkewStep)};
+  const Makespan made = played(key);
+  const double fill = static_cast<double>(stages) / 2;
+  const double longer = (static_cast<double>(count) - fill) / (static_cast<double>(some) - fill);
+  return {made.mean * longer, made.variance * longer};
+}
+
+/// The same of ranks to which sequences were dealt out by cost: the largest first, in rounds that
+/// give each rank one, the next to that with least so far. Expected largest over the mean, in
+/// deviations of a micro-batch.
+double UnevenSteps::dealt(const Plan& plan, double skewness) const {
+  const std::int64_t ranks = plan.parallel.data;
+  const std::int64_t each = std::max<std::int64_t>(
+      1, std::min(micro_batches(job_, plan) * plan.micro_batch, kDealt / ranks));
+  std::mt19937_64 random(static_cast<std::uint64_t>(job_.documents->packing.seed));
+  const double sequences = static_cast<double>(plan.micro_batch);
+  const double skew_of_one = skewness * std::sqrt(sequences);
+  constexpr int kSteps = 8;
+  double largest = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<double> costs;
+    for (std::int64_t i = 0; i < ranks * each; ++i) {
+      costs.push_back(skewed(normal(random), skew_of_one));
+    }
+    std::ranges::sort(costs, std::greater{});
+    std::vector<double> loads(static_cast<std::size_t>(ranks), 0);
+    double mean = 0;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      const std::size_t rank = i % loads.size();
+      if (rank == 0) std::ranges::sort(loads);
+      loads[rank] += costs[i];
+      mean += costs[i] / static_cast<double>(ranks);
+    }
+    largest += (std::ranges::max(loads) - mean) / kSteps;
+  }
+  return largest / std::sqrt(sequences);
+}
+
+Uneven UnevenSteps::of(const Plan& plan, const MicroBatchSeconds& seconds) {
+  const Packing& packing = job_.documents->packing;
+  const MicroBatchSpread spread =
+      micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);
+  const double deviation_s = seconds.attention * spread.pairs + seconds.rest * spread.tokens;
+  if (deviation_s <= 0) return {};
+  const auto count = static_cast<double>(micro_batches(job_, plan));
+  const double chain = count + static_cast<double>(plan.parallel.pipeline) - 1;
+  if (packing.kind == PackingKind::kSorted) {
+    // A step's micro-batches are alike; steps are not.
+    const Largest one = largest_of(1, spread.skewness, spread.most);
+    return {0, deviation_s * chain * one.low, deviation_s * chain * one.high};
+  }
+  const bool balanced = packing.balance == Deal::kByCost;
+  const std::int64_t together = balanced ? 1 : ranks_in_step(job_, plan);
+  const Largest meeting = largest_of(together, spread.skewness, spread.most);
+  const Makespan rank = makespan(plan, spread.skewness);
+  const double scale = std::sqrt(meeting.variance);
+  const double skew_of_sum = spread.skewness / std::sqrt(count);
+  const Largest slowest =
+      largest_of(plan.parallel.data / together, skew_of_sum, spread.most * std::sqrt(count));
+  const double rank_deviation = std::sqrt(rank.variance) * scale;
+  const double apart = balanced ? dealt(plan, spread.skewness) : rank_deviation * slowest.mean;
+  const double waits = chain * meeting.mean + rank.mean * scale + apart;
+  return {.waits_s = deviation_s * waits,
+          .low_s = deviation_s * rank_deviation * (slowest.low - slowest.mean),
+          .high_s = deviation_s * rank_deviation * (slowest.high - slowest.mean)};
+}
+
+}  // namespace stepwright

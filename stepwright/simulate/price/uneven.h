@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/schedule/turn_play.h"
+#include "stepwright/simulate/price/schedule_store.h"
+
+namespace stepwright {
+
+/// Seconds of the position with most work for one micro-batch, both ways: attention goes by the
+/// query-key pairs of documents, all else by tokens.
+struct MicroBatchSeconds {
+  double attention = 0;
+  double rest = 0;
+};
+
+/// What unequal micro-batches make of a step in which all were the mean one.
+struct Uneven {
+  double waits_s = 0;  ///< Expected: ranks wait for the slowest, positions for each other.
+  double low_s = 0;    ///< One step of ten is shorter by more than this.
+  double high_s = 0;   ///< One of ten is longer by more.
+};
+
+/// The law of steps with unequal micro-batches. Data-parallel ranks wait for the slowest at the end
+/// of a step; those whose parameters are gathered, whose gradients leave each backward or whose
+/// experts are shared wait for each other in every micro-batch. On a pipeline the chain of waits is
+/// as long as its turns make it: they are played with seeded sizes. Keeps what it played.
+class UnevenSteps {
+ public:
+  UnevenSteps(const Job& job, std::shared_ptr<ScheduleStore> schedules)
+      : job_(job), schedules_(std::move(schedules)) {}
+
+  /// Of a job with documents.
+  Uneven of(const Plan& plan, const MicroBatchSeconds& seconds);
+
+ private:
+  /// How much longer than with equal micro-batches a pipeline takes, in deviations of one.
+  struct Makespan {
+    double mean = 0;
+    double variance = 0;
+  };
+  struct Key {
+    ScheduleStore::Key schedule;
+    std::int64_t skew_steps = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  Makespan makespan(const Plan& plan, double skewness);
+  Makespan played(const Key& key);
+  [[nodiscard]] double dealt(const Plan& plan, double skewness) const;
+
+  const Job& job_;
+  std::shared_ptr<ScheduleStore> schedules_;
+  TurnPlayer player_;
+  std::map<Key, Makespan> known_;
+};
+
+}  // namespace stepwright

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+// What a job's documents make of the sequences of a plan. Jobs without documents have sequences of
+// their length.
+
+/// Tokens of each sequence of a micro-batch, padding included, in the multiples that the plan cuts.
+std::int64_t sequence_length(const Job& job, const Plan& plan, MicroBatchSize size);
+
+/// The documents of one sequence that have masks of their own, as attention sees them: none where
+/// each sequence is one document as long as itself. Context parallelism cuts each document into two
+/// pieces for every rank, so that each is filled up to a multiple of that (Megatron-Core and
+/// Transformer Engine, `thd` layout) and fewer find room.
+LengthHistogram masked_documents(const Job& job, const Plan& plan, MicroBatchSize size);
+
+/// The documents of one sequence, in the mean, with their own lengths.
+LengthHistogram own_documents(const Job& job, const Plan& plan);
+
+/// Tokens of a step: slots, padding included, and those of documents.
+struct StepTokens {
+  double slots = 0;
+  double of_documents = 0;
+};
+StepTokens step_tokens(const Job& job, const Plan& plan);
+/// Tokens of the data that a step trains on, whatever the plan: of documents, where there are some.
+double data_tokens(const Job& job);
+
+}  // namespace stepwright

@@ -1,0 +1,84 @@
+#include "stepwright/packing/dataset_lengths.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "stepwright/core/error.h"
+#include "tests/folder.h"
+
+namespace stepwright {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DatasetLengthsTest : public ::testing::Test {
+ protected:
+  DatasetLengths read(const std::string& text, const LengthField& field) {
+    std::ofstream(folder_ / "data.jsonl", std::ios::binary) << text;
+    return read_dataset_lengths(folder_ / "data.jsonl", field);
+  }
+  std::string refusal(const std::string& text, const LengthField& field) {
+    try {
+      read(text, field);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      return error.what();
+    }
+    return "";
+  }
+  Folder folder_;
+};
+
+TEST_F(DatasetLengthsTest, CountsTokenIdsAndTakesLengths) {
+  const DatasetLengths made = read(
+      "{\"input_ids\": [1, 2, 3], \"n\": 7}\n\n{\"n\": 3, \"input_ids\": [4]}\r\n"
+      "{\"input_ids\": [], \"n\": 7}",
+      {.name = "input_ids"});
+  EXPECT_EQ(made.histogram, (LengthHistogram{{1, 1}, {3, 1}}));
+  EXPECT_EQ(made.empty, 1);
+  EXPECT_EQ(read("{\"a\": {\"n\": 5}}\n{\"a\": {\"n\": 5}}\n", {.name = "a.n"}).histogram,
+            (LengthHistogram{{5, 2}}));
+}
+
+TEST_F(DatasetLengthsTest, CountsCharactersOfTextWhereTheyAreSaidToBeTokens) {
+  const std::string text = "{\"text\": \"\u00e4\u00f6\u00fc \\u00e4bcd\"}\n";
+  EXPECT_EQ(read(text, {.name = "text", .characters_per_token = 4}).histogram,
+            (LengthHistogram{{2, 1}}));
+  EXPECT_THAT(refusal(text, {.name = "text"}), HasSubstr("--characters-per-token"));
+}
+
+TEST_F(DatasetLengthsTest, NamesTheLineThatIsWrong) {
+  EXPECT_THAT(refusal("{\"n\": 1}\n{\"m\": 1}\n", {.name = "n"}),
+              HasSubstr("data.jsonl:2: has no field 'n'"));
+  EXPECT_THAT(refusal("{\"n\": 1}\nnonsense\n", {.name = "n"}), HasSubstr("data.jsonl:2: is not"));
+  EXPECT_THAT(refusal("[1]\n", {.name = "n"}), HasSubstr("data.jsonl:1: is not a JSON object"));
+  EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("whole number"));
+  EXPECT_THAT(refusal("{\"n\": 1.5}\n", {.name = "n"}), HasSubstr("whole number"));
+  EXPECT_THAT(refusal("{\"n\": [1, [2]]}\n", {.name = "n"}), HasSubstr("no token id"));
+  EXPECT_THAT(refusal("{\"n\": null}\n", {.name = "n"}), HasSubstr("must be a list"));
+  EXPECT_THROW(read_dataset_lengths(folder_ / "none.jsonl", {.name = "n"}), Error);
+  EXPECT_THROW(read_dataset_lengths(folder_.path(), {.name = "n"}), Error);
+}
+
+TEST_F(DatasetLengthsTest, ReadsLinesLongerThanABlock) {
+  std::string text = "{\"ids\": [";
+  constexpr int kIds = 3'000'000;
+  for (int i = 0; i < kIds; ++i) text += i == 0 ? "1" : ",1";
+  text += "]}\n{\"ids\": [1]}\n";
+  const LengthHistogram made = read(text, {.name = "ids"}).histogram;
+  EXPECT_EQ(made, (LengthHistogram{{1, 1}, {kIds, 1}}));
+}
+
+TEST_F(DatasetLengthsTest, ManyLengthsBecomeFewWithAsManyDocuments) {
+  LengthHistogram histogram;
+  for (std::int64_t i = 1; i <= 1000; ++i) histogram.push_back({i, 3});
+  const LengthHistogram fewer = fewer_lengths(histogram, 100);
+  EXPECT_EQ(fewer.size(), 100U);
+  EXPECT_EQ(total_count(fewer), 3000);
+  EXPECT_NEAR(total_tokens(fewer) / total_tokens(histogram), 1, 1e-3);
+  EXPECT_EQ(fewer_lengths(histogram, 1000), histogram);
+}
+
+}  // namespace
+}  // namespace stepwright

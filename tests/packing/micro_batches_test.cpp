@@ -1,0 +1,39 @@
+#include "stepwright/packing/micro_batches.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+TEST(MicroBatches, PaddedToOneLengthAreAlike) {
+  const Packing packing{.kind = PackingKind::kNone};
+  const Packs packs = make_packs({{100, 1}, {300, 1}}, packing, 512);
+  EXPECT_EQ(micro_batch_spread(packs, packing, 4).pairs, 0);
+  EXPECT_EQ(micro_batch_spread(packs, packing, 4).tokens, 0);
+}
+
+TEST(MicroBatches, PaddedToTheLongestAreKnownByHand) {
+  const Packing packing{.kind = PackingKind::kNone, .pad_to = PadTo::kLongest};
+  const Packs packs = make_packs({{100, 1}, {300, 1}}, packing, 512);
+  // Of one: 100 or 300, mean 200, deviation 100. Of two: 300 in three of four cases.
+  EXPECT_NEAR(micro_batch_spread(packs, packing, 1).tokens, 0.5, 1e-3);
+  EXPECT_NEAR(micro_batch_spread(packs, packing, 2).tokens, std::sqrt(7500.0) / 250, 1e-3);
+  const double pairs = (5050 + 45150) / 2.0;
+  EXPECT_NEAR(micro_batch_spread(packs, packing, 1).pairs, (45150 - pairs) / pairs, 1e-3);
+}
+
+TEST(MicroBatches, OfPackedSequencesEvenOut) {
+  const Packing packing{.kind = PackingKind::kGreedy, .too_long = TooLong::kDrop};
+  const Packs packs = make_packs(lognormal_lengths(800, 0.8), packing, 4096);
+  const MicroBatchSpread one = micro_batch_spread(packs, packing, 1);
+  const MicroBatchSpread four = micro_batch_spread(packs, packing, 4);
+  EXPECT_GT(one.pairs, 0.2);
+  EXPECT_NEAR(four.pairs, one.pairs / 2, 1e-12);
+  EXPECT_NEAR(four.skewness, one.skewness / 2, 1e-12);
+  EXPECT_EQ(one.tokens, 0);
+}
+
+}  // namespace
+}  // namespace stepwright

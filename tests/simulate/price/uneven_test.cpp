@@ -1,0 +1,174 @@
+// The law of steps with unequal micro-batches against steps that are drawn and played.
+#include "stepwright/simulate/price/uneven.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/simulate/document_figures.h"
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kLength = 4096;
+
+Job job_of_documents(const Packing& packing, std::int64_t sequences) {
+  Job job;
+  job.model_name = "llama-3-8b";
+  job.model = *built_in_model(job.model_name);
+  job.cluster = *built_in_cluster("dgx-h100", 8);
+  job.sequences = sequences;
+  job.length = kLength;
+  job.documents = DocumentBatch{.lengths = lognormal_lengths(900, 0.9), .packing = packing};
+  job.documents->packs = make_packs(job.documents->lengths, packing, kLength);
+  return job;
+}
+
+Packing packed(PackingKind kind = PackingKind::kGreedy) {
+  return {.kind = kind, .too_long = TooLong::kDrop};
+}
+
+/// Pairs of many sequences over their mean, packed anew.
+std::vector<double> drawn_pairs(const Job& job) {
+  std::vector<std::int64_t> lengths;
+  std::mt19937_64 random(5);
+  std::vector<double> weights;
+  for (const auto& [length, count] : job.documents->lengths) {
+    weights.push_back(length > kLength ? 0 : count);
+  }
+  std::discrete_distribution<std::size_t> draw(weights.begin(), weights.end());
+  for (int i = 0; i < 60'000; ++i) lengths.push_back(job.documents->lengths[draw(random)].length);
+  std::vector<double> pairs;
+  double mean = 0;
+  for (const Documents& pack : pack_documents(lengths, kLength, job.documents->packing.kind)) {
+    double sum = 0;
+    for (const std::int64_t length : pack) sum += causal_pairs(length);
+    pairs.push_back(sum);
+    mean += sum;
+  }
+  for (double& each : pairs) each *= static_cast<double>(pairs.size()) / mean;
+  return pairs;
+}
+
+/// What drawn steps take longer in the mean than one of equal micro-batches: each rank plays its
+/// own, and the step ends with the last. The seconds of a micro-batch are `seconds`.
+double drawn_waits(const Job& job, const Plan& plan, const MicroBatchSeconds& seconds) {
+  const std::vector<double> pairs = drawn_pairs(job);
+  std::mt19937_64 random(9);
+  ScheduleStore store;
+  const std::int64_t count = micro_batches(job, plan);
+  const auto schedule = store.turns({plan.schedule, plan.parallel.pipeline, count});
+  TurnSeconds turns;
+  const double all = seconds.attention + seconds.rest;
+  turns.parts.assign(static_cast<std::size_t>(plan.parallel.pipeline),
+                     {{.forward = all / 3, .backward = 2 * all / 3}});
+  TurnPlayer player;
+  const double even_s = makespan_s(player.play(schedule->order, schedule->turns, turns));
+  constexpr int kSteps = 300;
+  double waits = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    double last_s = 0;
+    for (std::int64_t rank = 0; rank < plan.parallel.data; ++rank) {
+      turns.factors.clear();
+      for (std::int64_t i = 0; i < count; ++i) {
+        double mean = 0;
+        for (std::int64_t k = 0; k < plan.micro_batch; ++k) {
+          mean += pairs[random() % pairs.size()] / static_cast<double>(plan.micro_batch);
+        }
+        turns.factors.push_back((seconds.rest + seconds.attention * mean) / all);
+      }
+      last_s = std::max(last_s, makespan_s(player.play(schedule->order, schedule->turns, turns)));
+    }
+    waits += (last_s - even_s) / kSteps;
+  }
+  return waits;
+}
+
+Plan plan_with(std::int64_t data, std::int64_t pipeline, std::int64_t micro_batch) {
+  Plan plan;
+  plan.parallel.data = data;
+  plan.parallel.pipeline = pipeline;
+  plan.micro_batch = micro_batch;
+  return plan;
+}
+
+TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
+  const MicroBatchSeconds seconds{.attention = 0.2, .rest = 0.8};
+  for (const auto& [data, pipeline, micro_batch, count] :
+       {std::array{8, 1, 1, 8}, std::array{64, 1, 1, 4}, std::array{16, 1, 4, 2},
+        std::array{64, 1, 1, 1}, std::array{4, 4, 1, 16}, std::array{8, 8, 1, 32},
+        std::array{1, 8, 1, 64}, std::array{8, 2, 2, 16}}) {
+    const Plan plan = plan_with(data, pipeline, micro_batch);
+    const Job job = job_of_documents(packed(), data * micro_batch * count);
+    UnevenSteps law(job, std::make_shared<ScheduleStore>());
+    const double step_s = count + pipeline - 1;
+    EXPECT_NEAR(law.of(plan, seconds).waits_s, drawn_waits(job, plan, seconds), 0.015 * step_s)
+        << "data " << data << ", pipeline " << pipeline << ", micro-batch " << micro_batch
+        << ", micro-batches " << count;
+  }
+}
+
+TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
+  const Job job = job_of_documents(packed(), 8);
+  UnevenSteps law(job, std::make_shared<ScheduleStore>());
+  const Uneven uneven = law.of(plan_with(1, 1, 1), {.attention = 0.2, .rest = 0.8});
+  EXPECT_NEAR(uneven.waits_s, 0, 1e-4);
+  EXPECT_LT(uneven.low_s, 0);
+  EXPECT_GT(uneven.high_s, 0);
+}
+
+TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
+  const Job job = job_of_documents(packed(), 64);
+  UnevenSteps law(job, std::make_shared<ScheduleStore>());
+  const MicroBatchSeconds seconds{.attention = 0.2, .rest = 0.8};
+  Plan plan = plan_with(8, 1, 1);
+  const double apart = law.of(plan, seconds).waits_s;
+  plan.sharding = {
+      .parameters = Spread::kGlobal, .gradients = Spread::kGlobal, .optimizer = Spread::kGlobal};
+  EXPECT_GT(law.of(plan, seconds).waits_s, 2 * apart);
+}
+
+TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
+  const MicroBatchSeconds seconds{.attention = 0.2, .rest = 0.8};
+  const Plan plan = plan_with(8, 1, 1);
+  const auto waits = [&](const Packing& packing) {
+    const Job job = job_of_documents(packing, 64);
+    return UnevenSteps(job, std::make_shared<ScheduleStore>()).of(plan, seconds).waits_s;
+  };
+  Packing dealt = packed();
+  dealt.balance = Deal::kByCost;
+  EXPECT_LT(waits(dealt), 0.3 * waits(packed()));
+  EXPECT_EQ(waits(packed(PackingKind::kSorted)), 0);
+}
+
+TEST(Uneven, PredictionsAddWhatStepsWaitAndCountTokensOfDocuments) {
+  Job job = job_of_documents(packed(), 512);
+  Plan plan = plan_with(64, 1, 1);
+  plan.recompute.kind = RecomputeKind::kFull;
+  plan.sharding = {
+      .parameters = Spread::kGlobal, .gradients = Spread::kGlobal, .optimizer = Spread::kGlobal};
+  const Prediction prediction = predict({job, plan});
+  const DocumentFigures figures = document_figures(prediction);
+  EXPECT_GT(figures.uneven.waits_s, 0);
+  EXPECT_NEAR(figures.even_step_s + figures.uneven.waits_s, prediction.step_time_s(), 1e-12);
+  EXPECT_NEAR(figures.efficiency, job.documents->packs.tokens.mean / kLength, 1e-9);
+  EXPECT_LE(prediction.price.lower_bound_s, prediction.step_time_s());
+  EXPECT_GE(prediction.price.upper_bound_s, prediction.step_time_s());
+  EXPECT_NEAR(prediction.price.seconds / prediction.step_time_s(), 1, 0.05);
+  // First fit fills sequences better.
+  const std::vector<PackingGain> gains = packing_gains(prediction);
+  const auto first_fit =
+      std::ranges::find(gains, "batch.packing.kind=first-fit", &PackingGain::set);
+  ASSERT_NE(first_fit, gains.end());
+  EXPECT_GT(first_fit->gain, 0);
+  const auto none = std::ranges::find(gains, "batch.packing.kind=none", &PackingGain::set);
+  EXPECT_LT(none->gain, -0.3);
+}
+
+}  // namespace
+}  // namespace stepwright

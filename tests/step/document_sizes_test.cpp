@@ -1,0 +1,97 @@
+#include "stepwright/step/document_sizes.h"
+
+#include <gtest/gtest.h>
+
+#include "jobs.h"
+#include "stepwright/step/attention_core.h"
+#include "stepwright/step/work.h"
+
+namespace stepwright {
+namespace {
+
+Job with_documents(LengthHistogram lengths, const Packing& packing, std::int64_t length = 1024) {
+  Job job = job_of("llama-3-8b", 1, 64, length);
+  job.documents = DocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = make_packs(lengths, packing, length);
+  return job;
+}
+
+double attention_flops(const Job& job, const Plan& plan) {
+  double sum = 0;
+  for (const Template& piece : build_program(job, plan, MicroBatchSize::kMean).templates) {
+    for (const Operator& op : piece.operators) {
+      if (op.kind == OperatorKind::kAttention) sum += flops(op);
+    }
+  }
+  return sum;
+}
+
+TEST(DocumentSizes, AttentionGoesByTheSquaresOfPackedDocuments) {
+  const Job packed = with_documents({{256, 1}}, {.kind = PackingKind::kGreedy});
+  Job whole = packed;
+  whole.documents.reset();
+  const Plan plan = plan_of(packed, 1, 1);
+  // Four documents of 256 in 1,024.
+  EXPECT_NEAR(attention_flops(packed, plan) / attention_flops(whole, plan),
+              4.0 * 256 * 257 / (1024.0 * 1025), 1e-12);
+  const StepTokens tokens = step_tokens(packed, plan);
+  EXPECT_EQ(tokens.slots, 64 * 1024);
+  EXPECT_NEAR(tokens.of_documents, 64 * 1024, 1e-6);
+}
+
+TEST(DocumentSizes, PaddedSequencesComputeTheirPadding) {
+  const Job padded = with_documents({{256, 1}}, {.kind = PackingKind::kNone});
+  Job whole = padded;
+  whole.documents.reset();
+  const Plan plan = plan_of(padded, 1, 1);
+  EXPECT_EQ(attention_flops(padded, plan), attention_flops(whole, plan));
+  EXPECT_NEAR(step_tokens(padded, plan).of_documents, 64 * 256, 1e-6);
+}
+
+TEST(DocumentSizes, ToTheLongestTimesGoByTheMeanAndMemoryByTheLargest) {
+  const Job job =
+      with_documents({{100, 1}, {300, 1}}, {.kind = PackingKind::kNone, .pad_to = PadTo::kLongest});
+  Plan plan = plan_of(job, 1, 1);
+  plan.micro_batch = 2;
+  // The longest of two is 300 in three of four cases: 250, to within what was drawn.
+  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kMean), 250, 1);
+  EXPECT_EQ(sequence_length(job, plan, MicroBatchSize::kLargest), 1024);
+  EXPECT_LE(sequence_length(job, plan, MicroBatchSize::kLeast), 200);
+  plan.parallel.tensor = 8;
+  plan.parallel.context = 2;
+  EXPECT_EQ(sequence_length(job, plan, MicroBatchSize::kMean), 256);
+  EXPECT_EQ(make_setting(job, plan).length, 1024);
+  EXPECT_EQ(make_setting(job, plan, MicroBatchSize::kMean).tokens, 2 * 128);
+}
+
+TEST(DocumentSizes, ContextParallelismFillsUpDocuments) {
+  const Job job = with_documents({{90, 1}}, {.kind = PackingKind::kGreedy});
+  const Plan plan = plan_of(job, 1, 1, 8);
+  // Eleven documents of 90 in 1,024; of 96, to multiples of 16, 15 / 16 as many.
+  const LengthHistogram documents = masked_documents(job, plan, MicroBatchSize::kMean);
+  ASSERT_EQ(documents.size(), 1U);
+  EXPECT_EQ(documents[0].length, 96);
+  EXPECT_NEAR(documents[0].count, 11 * 90.0 / 96, 1e-9);
+  EXPECT_NEAR(step_tokens(job, plan).of_documents, 64 * 11 * 90 * 90.0 / 96, 1e-6);
+  EXPECT_NEAR(own_documents(job, plan)[0].count, documents[0].count, 1e-12);
+}
+
+TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
+  for (const PackingKind kind : {PackingKind::kGreedy, PackingKind::kFirstFit}) {
+    for (const double sigma : {0.3, 1.2}) {
+      const Job job =
+          with_documents(lognormal_lengths(120, sigma), {.kind = kind, .too_long = TooLong::kDrop});
+      for (const std::int64_t context : {1, 2, 4, 8}) {
+        const Plan plan = plan_of(job, 1, 1, context);
+        for (const auto& [layer, count] : job.model.layer_classes()) {
+          const Setting floor = make_setting(job, plan, MicroBatchSize::kLeast);
+          const Setting mean = make_setting(job, plan, MicroBatchSize::kMean);
+          EXPECT_LE(sequence_pairs(floor, layer), sequence_pairs(mean, layer)) << context;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
