@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -23,12 +25,22 @@ enum class Storage : std::uint8_t {
 };
 
 /// A parameter (as `layer_parameters` and its like call it) and its names there: `{0}` stands for
-/// the layer, `{1}` for the expert or the head.
+/// the layer, `{1}` for the expert or the head; behind a leading point it is of a layer
+/// (`Family::layer`).
 struct ParameterNames {
   std::string_view own;
   Storage storage = Storage::kWhole;
   std::array<std::string_view, 3> theirs;
 };
+
+/// Names in the order of the lists that they stand in.
+template <std::size_t... kCounts>
+constexpr auto joined_names(const ParameterNames (&... lists)[kCounts]) {
+  std::array<ParameterNames, (kCounts + ...)> all{};
+  auto* place = all.data();
+  ((place = std::copy_n(lists, kCounts, place)), ...);
+  return all;
+}
 
 /// The files of one `model_type`.
 struct Family {
@@ -36,6 +48,7 @@ struct Family {
   std::string_view model_class;  ///< In transformers.
   /// The prefix of names; files of the model without its head leave it out.
   std::string_view prefix;
+  std::string_view layer;  ///< What names of a layer begin with.
   std::span<const ParameterNames> names;
   std::span<const ParameterNames> own_names;  ///< Of its own: before those in `names`.
   /// Another name of the head's table.
@@ -50,6 +63,7 @@ const std::vector<Family>& weight_families();
 // Those of one kind, a source for each.
 std::span<const Family> llama_weights();
 std::span<const Family> gpt_weights();
+std::span<const Family> expert_weights();
 
 /// The family of a `model_type`; null when it is not among them.
 const Family* find_family(std::string_view model_type);

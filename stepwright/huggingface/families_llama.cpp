@@ -8,156 +8,142 @@ constexpr ParameterNames kLlama[] = {
     {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
     {"norm.final", Storage::kWhole, {"model.norm.weight"}},
     {"head.weight", Storage::kWhole, {"lm_head.weight"}},
-    {"norm.attention", Storage::kWhole, {"model.layers.{0}.input_layernorm.weight"}},
+    {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
     {"attention.qkv",
      Storage::kQkv,
-     {"model.layers.{0}.self_attn.q_proj.weight", "model.layers.{0}.self_attn.k_proj.weight",
-      "model.layers.{0}.self_attn.v_proj.weight"}},
+     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
     {"attention.qkv_bias",
      Storage::kQkv,
-     {"model.layers.{0}.self_attn.q_proj.bias", "model.layers.{0}.self_attn.k_proj.bias",
-      "model.layers.{0}.self_attn.v_proj.bias"}},
-    {"attention.q_norm", Storage::kWhole, {"model.layers.{0}.self_attn.q_norm.weight"}},
-    {"attention.k_norm", Storage::kWhole, {"model.layers.{0}.self_attn.k_norm.weight"}},
-    {"attention.output", Storage::kWhole, {"model.layers.{0}.self_attn.o_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {"model.layers.{0}.self_attn.o_proj.bias"}},
-    {"norm.mlp", Storage::kWhole, {"model.layers.{0}.post_attention_layernorm.weight"}},
-    {"mlp.fc1",
-     Storage::kHalves,
-     {"model.layers.{0}.mlp.gate_proj.weight", "model.layers.{0}.mlp.up_proj.weight"}},
-    {"mlp.fc1_bias",
-     Storage::kHalves,
-     {"model.layers.{0}.mlp.gate_proj.bias", "model.layers.{0}.mlp.up_proj.bias"}},
-    {"mlp.fc2", Storage::kWhole, {"model.layers.{0}.mlp.down_proj.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {"model.layers.{0}.mlp.down_proj.bias"}},
+     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
+    {"attention.q_norm", Storage::kWhole, {".self_attn.q_norm.weight"}},
+    {"attention.k_norm", Storage::kWhole, {".self_attn.k_norm.weight"}},
+    {"attention.output", Storage::kWhole, {".self_attn.o_proj.weight"}},
+    {"attention.output_bias", Storage::kWhole, {".self_attn.o_proj.bias"}},
+    {"norm.mlp", Storage::kWhole, {".post_attention_layernorm.weight"}},
+    {"mlp.fc1", Storage::kHalves, {".mlp.gate_proj.weight", ".mlp.up_proj.weight"}},
+    {"mlp.fc1_bias", Storage::kHalves, {".mlp.gate_proj.bias", ".mlp.up_proj.bias"}},
+    {"mlp.fc2", Storage::kWhole, {".mlp.down_proj.weight"}},
+    {"mlp.fc2_bias", Storage::kWhole, {".mlp.down_proj.bias"}},
     {"norm.final_bias", Storage::kWhole, {"model.norm.bias"}},
-    {"norm.attention_bias", Storage::kWhole, {"model.layers.{0}.input_layernorm.bias"}},
-    {"norm.mlp_bias", Storage::kWhole, {"model.layers.{0}.post_attention_layernorm.bias"}},
-    {"attention.sinks", Storage::kWhole, {"model.layers.{0}.self_attn.sinks"}},
+    {"norm.attention_bias", Storage::kWhole, {".input_layernorm.bias"}},
+    {"norm.mlp_bias", Storage::kWhole, {".post_attention_layernorm.bias"}},
+    {"attention.sinks", Storage::kWhole, {".self_attn.sinks"}},
     {"head.bias", Storage::kWhole, {"lm_head.bias"}},
 };
 
 constexpr ParameterNames kMixtralExperts[] = {
-    {"router.weight", Storage::kWhole, {"model.layers.{0}.block_sparse_moe.gate.weight"}},
+    {"router.weight", Storage::kWhole, {".block_sparse_moe.gate.weight"}},
     {"experts.fc1",
      Storage::kExpertHalves,
-     {"model.layers.{0}.block_sparse_moe.experts.{1}.w1.weight",
-      "model.layers.{0}.block_sparse_moe.experts.{1}.w3.weight"}},
-    {"experts.fc2", Storage::kExperts, {"model.layers.{0}.block_sparse_moe.experts.{1}.w2.weight"}},
+     {".block_sparse_moe.experts.{1}.w1.weight", ".block_sparse_moe.experts.{1}.w3.weight"}},
+    {"experts.fc2", Storage::kExperts, {".block_sparse_moe.experts.{1}.w2.weight"}},
 };
 
 constexpr ParameterNames kQwenExperts[] = {
-    {"router.weight", Storage::kWhole, {"model.layers.{0}.mlp.gate.weight"}},
+    {"router.weight", Storage::kWhole, {".mlp.gate.weight"}},
     {"experts.fc1",
      Storage::kExpertHalves,
-     {"model.layers.{0}.mlp.experts.{1}.gate_proj.weight",
-      "model.layers.{0}.mlp.experts.{1}.up_proj.weight"}},
-    {"experts.fc2", Storage::kExperts, {"model.layers.{0}.mlp.experts.{1}.down_proj.weight"}},
+     {".mlp.experts.{1}.gate_proj.weight", ".mlp.experts.{1}.up_proj.weight"}},
+    {"experts.fc2", Storage::kExperts, {".mlp.experts.{1}.down_proj.weight"}},
 };
 
 /// An MLP without gates.
 constexpr ParameterNames kPlainMlp[] = {
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.up_proj.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {"model.layers.{0}.mlp.up_proj.bias"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.up_proj.weight"}},
+    {"mlp.fc1_bias", Storage::kWhole, {".mlp.up_proj.bias"}},
 };
 
 /// Gates and ups in one tensor.
 constexpr ParameterNames kFusedGate[] = {
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.gate_up_proj.weight"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.gate_up_proj.weight"}},
 };
 
 constexpr ParameterNames kPhi3[] = {
-    {"attention.qkv", Storage::kWhole, {"model.layers.{0}.self_attn.qkv_proj.weight"}},
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.gate_up_proj.weight"}},
+    {"attention.qkv", Storage::kWhole, {".self_attn.qkv_proj.weight"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.gate_up_proj.weight"}},
 };
 
 constexpr ParameterNames kGlm4[] = {
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.gate_up_proj.weight"}},
-    {"norm.attention_out", Storage::kWhole, {"model.layers.{0}.post_self_attn_layernorm.weight"}},
-    {"norm.mlp_out", Storage::kWhole, {"model.layers.{0}.post_mlp_layernorm.weight"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.gate_up_proj.weight"}},
+    {"norm.attention_out", Storage::kWhole, {".post_self_attn_layernorm.weight"}},
+    {"norm.mlp_out", Storage::kWhole, {".post_mlp_layernorm.weight"}},
 };
 
 /// Norms before and after each branch; those of VaultGemma before it.
 constexpr ParameterNames kGemma2[] = {
-    {"norm.attention_out", Storage::kWhole, {"model.layers.{0}.post_attention_layernorm.weight"}},
-    {"norm.mlp", Storage::kWhole, {"model.layers.{0}.pre_feedforward_layernorm.weight"}},
-    {"norm.mlp_out", Storage::kWhole, {"model.layers.{0}.post_feedforward_layernorm.weight"}},
+    {"norm.attention_out", Storage::kWhole, {".post_attention_layernorm.weight"}},
+    {"norm.mlp", Storage::kWhole, {".pre_feedforward_layernorm.weight"}},
+    {"norm.mlp_out", Storage::kWhole, {".post_feedforward_layernorm.weight"}},
 };
 
 /// Norms after each branch.
 constexpr ParameterNames kOlmo2[] = {
-    {"norm.attention_out", Storage::kWhole, {"model.layers.{0}.post_attention_layernorm.weight"}},
-    {"norm.mlp_out", Storage::kWhole, {"model.layers.{0}.post_feedforward_layernorm.weight"}},
+    {"norm.attention_out", Storage::kWhole, {".post_attention_layernorm.weight"}},
+    {"norm.mlp_out", Storage::kWhole, {".post_feedforward_layernorm.weight"}},
 };
 
 constexpr ParameterNames kHyperClova[] = {
-    {"norm.attention_out", Storage::kWhole, {"model.layers.{0}.post_norm1.weight"}},
-    {"norm.mlp_out", Storage::kWhole, {"model.layers.{0}.post_norm2.weight"}},
+    {"norm.attention_out", Storage::kWhole, {".post_norm1.weight"}},
+    {"norm.mlp_out", Storage::kWhole, {".post_norm2.weight"}},
 };
 
 constexpr ParameterNames kHunyuan[] = {
-    {"attention.q_norm", Storage::kWhole, {"model.layers.{0}.self_attn.query_layernorm.weight"}},
-    {"attention.k_norm", Storage::kWhole, {"model.layers.{0}.self_attn.key_layernorm.weight"}},
+    {"attention.q_norm", Storage::kWhole, {".self_attn.query_layernorm.weight"}},
+    {"attention.k_norm", Storage::kWhole, {".self_attn.key_layernorm.weight"}},
 };
 
 constexpr ParameterNames kNanochat[] = {
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.fc1.weight"}},
-    {"mlp.fc2", Storage::kWhole, {"model.layers.{0}.mlp.fc2.weight"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.fc1.weight"}},
+    {"mlp.fc2", Storage::kWhole, {".mlp.fc2.weight"}},
 };
 
 constexpr ParameterNames kStarcoder2[] = {
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.c_fc.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {"model.layers.{0}.mlp.c_fc.bias"}},
-    {"mlp.fc2", Storage::kWhole, {"model.layers.{0}.mlp.c_proj.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {"model.layers.{0}.mlp.c_proj.bias"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.c_fc.weight"}},
+    {"mlp.fc1_bias", Storage::kWhole, {".mlp.c_fc.bias"}},
+    {"mlp.fc2", Storage::kWhole, {".mlp.c_proj.weight"}},
+    {"mlp.fc2_bias", Storage::kWhole, {".mlp.c_proj.bias"}},
 };
 
 constexpr ParameterNames kPhi[] = {
     {"norm.final", Storage::kWhole, {"model.final_layernorm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"model.final_layernorm.bias"}},
-    {"attention.output", Storage::kWhole, {"model.layers.{0}.self_attn.dense.weight"}},
-    {"attention.output_bias", Storage::kWhole, {"model.layers.{0}.self_attn.dense.bias"}},
-    {"attention.q_norm", Storage::kWhole, {"model.layers.{0}.self_attn.q_layernorm.weight"}},
-    {"attention.q_norm_bias", Storage::kWhole, {"model.layers.{0}.self_attn.q_layernorm.bias"}},
-    {"attention.k_norm", Storage::kWhole, {"model.layers.{0}.self_attn.k_layernorm.weight"}},
-    {"attention.k_norm_bias", Storage::kWhole, {"model.layers.{0}.self_attn.k_layernorm.bias"}},
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.fc1.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {"model.layers.{0}.mlp.fc1.bias"}},
-    {"mlp.fc2", Storage::kWhole, {"model.layers.{0}.mlp.fc2.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {"model.layers.{0}.mlp.fc2.bias"}},
+    {"attention.output", Storage::kWhole, {".self_attn.dense.weight"}},
+    {"attention.output_bias", Storage::kWhole, {".self_attn.dense.bias"}},
+    {"attention.q_norm", Storage::kWhole, {".self_attn.q_layernorm.weight"}},
+    {"attention.q_norm_bias", Storage::kWhole, {".self_attn.q_layernorm.bias"}},
+    {"attention.k_norm", Storage::kWhole, {".self_attn.k_layernorm.weight"}},
+    {"attention.k_norm_bias", Storage::kWhole, {".self_attn.k_layernorm.bias"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.fc1.weight"}},
+    {"mlp.fc1_bias", Storage::kWhole, {".mlp.fc1.bias"}},
+    {"mlp.fc2", Storage::kWhole, {".mlp.fc2.weight"}},
+    {"mlp.fc2_bias", Storage::kWhole, {".mlp.fc2.bias"}},
 };
 
 constexpr ParameterNames kPersimmon[] = {
     {"norm.final", Storage::kWhole, {"model.final_layernorm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"model.final_layernorm.bias"}},
-    {"attention.output", Storage::kWhole, {"model.layers.{0}.self_attn.dense.weight"}},
-    {"attention.output_bias", Storage::kWhole, {"model.layers.{0}.self_attn.dense.bias"}},
-    {"attention.q_norm", Storage::kWhole, {"model.layers.{0}.self_attn.q_layernorm.weight"}},
-    {"attention.q_norm_bias", Storage::kWhole, {"model.layers.{0}.self_attn.q_layernorm.bias"}},
-    {"attention.k_norm", Storage::kWhole, {"model.layers.{0}.self_attn.k_layernorm.weight"}},
-    {"attention.k_norm_bias", Storage::kWhole, {"model.layers.{0}.self_attn.k_layernorm.bias"}},
-    {"attention.qkv", Storage::kQkvByHead, {"model.layers.{0}.self_attn.query_key_value.weight"}},
-    {"attention.qkv_bias",
-     Storage::kQkvByHead,
-     {"model.layers.{0}.self_attn.query_key_value.bias"}},
-    {"mlp.fc1", Storage::kWhole, {"model.layers.{0}.mlp.dense_h_to_4h.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {"model.layers.{0}.mlp.dense_h_to_4h.bias"}},
-    {"mlp.fc2", Storage::kWhole, {"model.layers.{0}.mlp.dense_4h_to_h.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {"model.layers.{0}.mlp.dense_4h_to_h.bias"}},
+    {"attention.output", Storage::kWhole, {".self_attn.dense.weight"}},
+    {"attention.output_bias", Storage::kWhole, {".self_attn.dense.bias"}},
+    {"attention.q_norm", Storage::kWhole, {".self_attn.q_layernorm.weight"}},
+    {"attention.q_norm_bias", Storage::kWhole, {".self_attn.q_layernorm.bias"}},
+    {"attention.k_norm", Storage::kWhole, {".self_attn.k_layernorm.weight"}},
+    {"attention.k_norm_bias", Storage::kWhole, {".self_attn.k_layernorm.bias"}},
+    {"attention.qkv", Storage::kQkvByHead, {".self_attn.query_key_value.weight"}},
+    {"attention.qkv_bias", Storage::kQkvByHead, {".self_attn.query_key_value.bias"}},
+    {"mlp.fc1", Storage::kWhole, {".mlp.dense_h_to_4h.weight"}},
+    {"mlp.fc1_bias", Storage::kWhole, {".mlp.dense_h_to_4h.bias"}},
+    {"mlp.fc2", Storage::kWhole, {".mlp.dense_4h_to_h.weight"}},
+    {"mlp.fc2_bias", Storage::kWhole, {".mlp.dense_4h_to_h.bias"}},
 };
 
 constexpr ParameterNames kCohere[] = {
-    {"attention.q_norm", Storage::kHeadRows, {"model.layers.{0}.self_attn.q_norm.weight"}},
-    {"attention.k_norm", Storage::kHeadRows, {"model.layers.{0}.self_attn.k_norm.weight"}},
+    {"attention.q_norm", Storage::kHeadRows, {".self_attn.q_norm.weight"}},
+    {"attention.k_norm", Storage::kHeadRows, {".self_attn.k_norm.weight"}},
 };
 
 constexpr ParameterNames kStableLm[] = {
-    {"attention.q_norm",
-     Storage::kHeads,
-     {"model.layers.{0}.self_attn.q_layernorm.norms.{1}.weight"}},
-    {"attention.k_norm",
-     Storage::kHeads,
-     {"model.layers.{0}.self_attn.k_layernorm.norms.{1}.weight"}},
+    {"attention.q_norm", Storage::kHeads, {".self_attn.q_layernorm.norms.{1}.weight"}},
+    {"attention.k_norm", Storage::kHeads, {".self_attn.k_layernorm.norms.{1}.weight"}},
 };
 
 constexpr std::string_view kFrequencies[] = {".rotary_emb.inv_freq"};
@@ -167,6 +153,7 @@ constexpr Family llama_like(std::string_view model_type, std::string_view model_
   return {.model_type = model_type,
           .model_class = model_class,
           .prefix = "model.",
+          .layer = "model.layers.{0}",
           .names = kLlama,
           .own_names = own_names,
           .derived = kFrequencies};

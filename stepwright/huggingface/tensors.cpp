@@ -40,7 +40,9 @@ class Writer {
                          .transposed = names.storage == Storage::kTransposed,
                          .vector = parameter.vector};
     const auto part = [&](std::size_t which, std::int64_t expert, std::vector<RowRun> rows) {
-      tensor.name = fmt::format(fmt::runtime(names.theirs.at(which)), layer, expert);
+      const std::string_view name = names.theirs.at(which);
+      const std::string_view start = name.starts_with('.') ? family_.layer : "";
+      tensor.name = fmt::format(fmt::runtime(fmt::format("{}{}", start, name)), layer, expert);
       tensor.rows = std::move(rows);
       tensors_.push_back(tensor);
     };

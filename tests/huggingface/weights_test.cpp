@@ -178,7 +178,7 @@ TEST(Refused, AnotherModel) {
 TEST(Refused, AFamilyWithoutNames) {
   const Folder folder;
   std::ofstream(folder.path() / "config.json")
-      << R"({"model_type": "deepseek_v3", "hidden_size": 64, "intermediate_size": 128,
+      << R"({"model_type": "falcon", "hidden_size": 64, "intermediate_size": 128,
              "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1000})";
   EXPECT_THAT(
       refusal_of([&] { const HuggingFaceWeights weights(folder.path(), model_of(kLlama)); }),
