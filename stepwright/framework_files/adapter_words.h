@@ -25,7 +25,7 @@ struct AdapterWords {
 
 /// The keys under which a program has them, and what it assumes where one is absent.
 struct AdapterKeys {
-  std::string_view rank, alpha, dropout, modules;
+  std::string_view rank{}, alpha{}, dropout{}, modules{};  ///< Empty: it has none.
   std::int64_t usual_rank = 0;
   double usual_alpha = 0;  ///< In ranks with `alpha_of_rank`.
   bool alpha_of_rank = false;

@@ -84,6 +84,20 @@ TEST(AdaptersOfFiles, SwiftAndTrlHaveDefaultsOfTheirOwn) {
   EXPECT_EQ(trl.alpha, 32);
 }
 
+TEST(AdaptersOfFiles, VerlHasThemWhereTheirRankIsAboveZero) {
+  const std::string script =
+      "python3 -m verl.trainer.main_ppo data.max_prompt_length=512 data.max_response_length=512 "
+      "actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+      "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 trainer.n_gpus_per_node=8 "
+      "trainer.nnodes=1 actor_rollout_ref.model.lora_rank=";
+  const AdapterWords words = words_of("verl", script + "32\n");
+  EXPECT_EQ(words.rank, 32);
+  EXPECT_EQ(words.alpha, 16);
+  EXPECT_THAT(words.modules, ElementsAre("all-linear"));
+  const ImportedPlan none = import_text("verl", "run.sh", script + "0\n", {.cluster = "dgx-h100"});
+  EXPECT_THAT(none.report.not_read, lists("actor_rollout_ref.model.lora_rank", Matters::kNo));
+}
+
 TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   Job job;
   job.model = built_in_model("llama-3-8b").value();

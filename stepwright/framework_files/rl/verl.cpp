@@ -82,6 +82,18 @@ void take_update(const Update& update, Draft& draft) {
   }
 }
 
+/// verl/trainer/config/model/hf_model.yaml; verl/workers/engine/fsdp/transformer_impl.py: LoRA
+/// where lora_rank is above 0.
+void read_verl_adapters(const Fields& model, Draft& draft) {
+  const auto rank = model.node().find("lora_rank");
+  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
+  draft.adapters = read_adapter_words(model, {.rank = "lora_rank",
+                                              .alpha = "lora_alpha",
+                                              .modules = "target_modules",
+                                              .usual_alpha = 16,
+                                              .usual_modules = "all-linear"});
+}
+
 void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,
                      Draft& draft) {
   draft.framework.name = "fsdp";
@@ -108,6 +120,7 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   }
   plan.accumulate = DType::kFp32;
   take_update(update, draft);
+  read_verl_adapters(policy.section("model"), draft);
   list_settings(root, file, kVerlSettings, draft.report);
 }
 
