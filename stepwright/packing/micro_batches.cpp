@@ -48,8 +48,8 @@ MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
   if (spread.pairs > 0) {
     // As many of the longest documents as there is room for.
     const auto tokens = static_cast<double>(packs.fills.back().length);
-    const auto longest = static_cast<double>(packs.documents.back().length);
-    spread.most = (tokens * (longest + 1) / 2 / pairs.mean - 1) / spread.pairs;
+    const auto document = static_cast<double>(packs.documents.back().length);
+    spread.most = (tokens * (document + 1) / 2 / pairs.mean - 1) / spread.pairs;
   }
   return spread;
 }
