@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <queue>
 #include <random>
 #include <vector>
 
 #include "stepwright/packing/largest_of.h"
 #include "stepwright/packing/micro_batches.h"
-#include "stepwright/step/setting.h"
+#include "stepwright/step/data_messages.h"
 
 namespace stepwright {
 namespace {
