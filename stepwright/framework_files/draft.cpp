@@ -139,7 +139,7 @@ Architecture settled_model(Draft& draft, const Given& given, const std::string& 
     const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
     fail_input(fmt::format("--model is required: {} does not say {} of the model", file, lacks));
   }
-  Architecture model = *given.known_model;
+  const Architecture& model = *given.known_model;
   if (!draft.model) return model;
   const std::vector<std::string> apart = differences(*draft.model, model);
   if (!apart.empty()) {

@@ -46,13 +46,14 @@ Plan with_soft_choices(Plan plan, const Plan& soft) {
 
 /// "precision bf16 becomes fp32" of what a job lost.
 std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Job& to) {
-  // No step has multi-token layers yet, so no file asks for them.
-  Architecture model = to.model;
-  model.multi_token_layers = from.model.multi_token_layers;
-  std::vector<std::string> lost = differences(model, from.model);
+  std::vector<std::string> lost = differences(to.model, from.model);
   const auto compare = [&](std::string_view field, auto before, auto after) {
     if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
   };
+  compare("multi-token layers", from.model.predicted_ahead(), to.model.predicted_ahead());
+  if (from.model.predicted_ahead() > 0) {
+    compare("model.multi_token_weight", from.model.multi_token_weight, to.model.multi_token_weight);
+  }
   compare("dropout", from.model.dropout, to.model.dropout);
   if (from.model.adapters != to.model.adapters || from.model.frozen != to.model.frozen) {
     lost.emplace_back("adapters and frozen parts become others");
@@ -92,11 +93,6 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
         "its data.",
         name_of(kPackingKindNames, from.documents->packing.kind),
         name_of(kPadToNames, from.documents->packing.pad_to)));
-  }
-  if (from.model.multi_token_layers != to.model.multi_token_layers) {
-    notes.push_back(
-        fmt::format("The file has {} multi-token prediction layers; the plan's step has none.",
-                    to.model.multi_token_layers));
   }
   compare("kernels.attention", name_of(kAttentionKernelNames, from.kernels.attention),
           name_of(kAttentionKernelNames, to.kernels.attention));

@@ -11,10 +11,14 @@
 namespace stepwright {
 namespace {
 
-/// The fields that decide parameters and results.
+/// The fields that decide parameters and results, but for multi-token layers, of which a step says
+/// whether it has them.
 nlohmann::ordered_json essence(Architecture model) {
   model.name.clear();
   model.dropout = 0;
+  model.multi_token_layers = 0;
+  model.count_multi_token = false;
+  model.multi_token_weight = Architecture{}.multi_token_weight;
   if (model.position != Position::kLearned) model.positions = 0;
   if (!has_shared_width(model)) model.ffn = 0;
   // Corrected scores are sigmoids, whether a model says so or not (arXiv 2412.19437, 2.1.2).

@@ -1,5 +1,7 @@
 #include "stepwright/model/architecture.h"
 
+#include <algorithm>
+
 namespace stepwright {
 
 LayerClass Architecture::usual_layer() const {
@@ -7,7 +9,8 @@ LayerClass Architecture::usual_layer() const {
 }
 
 LayerClass Architecture::described_layer(std::int64_t layer) const {
-  return pattern.empty() ? usual_layer() : pattern.at(static_cast<std::size_t>(layer));
+  if (pattern.empty()) return usual_layer();
+  return pattern.at(std::min(static_cast<std::size_t>(layer), pattern.size() - 1));
 }
 
 namespace {
@@ -39,6 +42,9 @@ LayerClass Architecture::layer_class(std::int64_t layer) const {
 
 Architecture trained_like(Architecture model, const Architecture& other) {
   model.dropout = other.dropout;
+  model.count_multi_token = other.count_multi_token;
+  model.multi_token_weight = other.multi_token_weight;
+  if (other.count_multi_token) model.multi_token_layers = other.multi_token_layers;
   model.adapters = other.adapters;
   model.frozen = other.frozen;
   return model;

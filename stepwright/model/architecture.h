@@ -273,6 +273,9 @@ struct Architecture {
   std::vector<LayerClass> pattern = {};
   std::int64_t multi_token_layers = 0;  ///< Multi-token-prediction layers that the model carries.
   bool count_multi_token = false;       ///< Whether they are part of the step and of the counts.
+  /// Of the mean loss of the multi-token layers in what is minimised (Megatron-LM,
+  /// `--mtp-loss-scaling-factor`).
+  double multi_token_weight = 0.1;
   /// What stands beside the weights, which are frozen then: the job says so, like `frozen`.
   std::optional<Adapters> adapters = {};
   Frozen frozen = {};
@@ -280,13 +283,19 @@ struct Architecture {
   /// (DBRX), a temperature by position (Llama 4). Counts and plans hold; nobody executes it.
   std::string beyond = {};
 
+  /// How many tokens further than the next one a step learns to predict.
+  [[nodiscard]] std::int64_t predicted_ahead() const {
+    return count_multi_token ? multi_token_layers : 0;
+  }
+
   /// The class of every layer where `pattern` is empty.
   [[nodiscard]] LayerClass usual_layer() const;
   /// The width of a layer's dense MLP.
   [[nodiscard]] std::int64_t dense_width(const LayerClass& layer) const {
     return layer.ffn > 0 ? layer.ffn : ffn;
   }
-  /// The class of layer `layer` (0-based) as the model describes it, whatever is trained of it.
+  /// The class of layer `layer` (0-based) as the model describes it, whatever is trained of it; of
+  /// multi-token layers, which are numbered behind the others, that of the last one.
   [[nodiscard]] LayerClass described_layer(std::int64_t layer) const;
   /// The same with what is trained of it.
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
@@ -313,8 +322,8 @@ struct Architecture {
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;    ///< Of any size but layers.
 inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 16;  ///< Layers of one model.
 
-/// A model with the dropout, the adapters and the frozen parts of another: what a job says beside
-/// its model.
+/// A model with the dropout, the multi-token layers, the adapters and the frozen parts of another:
+/// what a job says beside its model.
 Architecture trained_like(Architecture model, const Architecture& other);
 
 /// Throws `Error{kInput}` with the field, its value and the rule when sizes are absurd or

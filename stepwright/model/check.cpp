@@ -148,6 +148,10 @@ class Checker {
     rule(experts.count % experts.groups == 0, "experts.groups", experts.groups,
          fmt::format("a divisor of {} ({})", name("experts.count"), experts.count));
     size("experts.top_groups", experts.top_groups, 1, experts.groups);
+    const std::int64_t open = experts.count / experts.groups * experts.top_groups;
+    rule(
+        experts.top_k <= open, "experts.top_k", experts.top_k,
+        fmt::format("at most the {} experts of experts.top_groups ({})", open, experts.top_groups));
     rule(!model_.mlp_bias || has_feed_forward(model_, FeedForward::kDense), "mlp_bias", true,
          "false where every layer has experts, whose biases are experts.bias");
     rule(!experts.router_bias || !experts.correction_bias, "experts.router_bias", true,

@@ -44,7 +44,8 @@ inline constexpr ModelKey<Architecture> kBlockKeys[] = {
     {"shared_input_norm", &Architecture::shared_input_norm}};
 inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
     {"multi_token_layers", &Architecture::multi_token_layers, 0},
-    {"count_multi_token", &Architecture::count_multi_token}};
+    {"count_multi_token", &Architecture::count_multi_token},
+    {"multi_token_weight", &Architecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
 /// Of `RotaryScalingKind::kLlama3` alone.
 inline constexpr ModelKey<RotaryScaling> kLlama3Keys[] = {

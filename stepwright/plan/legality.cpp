@@ -42,7 +42,8 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kUnfusedContext,
      "unfused attention has context above 1 only as ulysses (the others are not covered yet)"},
     {Rule::kFrozenStep, "all weights are trained (adapters and frozen parts are not covered yet)"},
-    {Rule::kMultiTokenStep, "multi-token prediction is not counted (not covered yet)"},
+    {Rule::kMultiTokenStep,
+     "multi-token layers embed tokens without positions or a norm (not covered yet)"},
     {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
     {Rule::kLayerSplit,
      "a list of layers has one entry per chunk, that sum to the layers and leave no position "

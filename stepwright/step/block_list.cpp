@@ -62,6 +62,13 @@ Block TemplateStore::head(bool own_table) {
   return block;
 }
 
+Block TemplateStore::multi_token(std::int64_t depth, bool own_table,
+                                 const LayerRecompute& recompute) {
+  Block block = add(build_multi_token(s_, depth, own_table, recompute), BackwardForm::kWhole);
+  block.unit = static_cast<std::int32_t>(s_.model->layers + depth);
+  return block;
+}
+
 Block TemplateStore::layer(std::int64_t index, const LayerRecompute& recompute) {
   const LayerClass which = s_.model->layer_class(index);
   const auto key = std::make_pair(which, recompute);

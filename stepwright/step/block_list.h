@@ -25,12 +25,13 @@ struct Block {
 class TemplateStore {
  public:
   /// A store in which backwards of layers are cut in two where `form` says so; those of the
-  /// embedding, which has no data gradients, and of the head, whose logits are too large to wait,
-  /// are not.
+  /// embedding, which has no data gradients, and of the head and of multi-token layers, whose
+  /// logits are too large to wait, are not.
   TemplateStore(const Setting& setting, BackwardForm form) : s_(setting), form_(form) {}
 
   Block embedding();
   Block head(bool own_table);
+  Block multi_token(std::int64_t depth, bool own_table, const LayerRecompute& recompute);
   Block layer(std::int64_t index, const LayerRecompute& recompute);
   TemplateId send(Direction direction);
   TemplateId receive(Direction direction);

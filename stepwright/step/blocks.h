@@ -40,6 +40,34 @@ TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role);
 TensorId experts_block(Emit& e, TensorId normed);
 TensorId experts_block_backward(Emit& e, TensorId dy);
 
+/// Rows [rows, hidden] of embedded tokens without positions, and the gradient of the table.
+TensorId embedded_rows(Emit& e);
+void embedded_rows_backward(Emit& e, TensorId dy);
+
+/// The norm before the head, the head and its cross entropy; the gradient of the rows, with that
+/// which goes by them where there is one.
+void predict(Emit& e, TensorId x, const NormRole& norm);
+TensorId predict_backward(Emit& e, const NormRole& norm, TensorId beside);
+
+/// The two branches of a layer, and what of them runs again in the backward.
+class LayerWriter {
+ public:
+  LayerWriter(const LayerClass& layer, const LayerRecompute& recompute)
+      : layer_(layer), recompute_(recompute) {}
+
+  /// Writes the forward into an `Emit` whose `kept` holds nothing else.
+  TensorId forward(Emit& e, TensorId x);
+  /// What of everything kept survives the forward of the layer, whose input is `x`.
+  [[nodiscard]] Kept surviving(const Kept& all, TensorId x) const;
+  /// Writes the backward into an `Emit` whose `kept` was restored.
+  TensorId backward(Emit& b, TensorId dy, const Rematerialisation::Source& source) const;
+
+ private:
+  LayerClass layer_;
+  LayerRecompute recompute_;
+  ModuleEnds ends_{};
+};
+
 /// Activation function over [rows, columns] results; gated ones read twice as many.
 TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part);
 TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -44,9 +45,11 @@ class ProgramBuilder {
   }
 
  private:
-  /// Tied tables lie on two stages, each with its own copy, where the ends of the model do.
+  /// A table that both ends of the model use lies on two stages, each with its own copy, where the
+  /// ends do.
   [[nodiscard]] bool split_table() const {
-    return job_.model.tied && placement_.embedding_position() != placement_.head_position();
+    return shares_table(job_.model) &&
+           placement_.embedding_position() != placement_.head_position();
   }
 
   std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
@@ -62,7 +65,13 @@ class ProgramBuilder {
       blocks.push_back(store_.layer(layer, layer_recompute(recompute, i)));
       held.push_back(layer);
     }
-    if (placement_.holds_head(place)) blocks.push_back(store_.head(split_table()));
+    if (placement_.holds_head(place)) {
+      // The head first, whose table multi-token layers use.
+      blocks.push_back(store_.head(split_table()));
+      for (std::int64_t depth = 0; depth < job_.model.predicted_ahead(); ++depth) {
+        blocks.push_back(store_.multi_token(depth, split_table(), recomputed(recompute)));
+      }
+    }
     stage.chunks.push_back(std::move(held));
     return blocks;
   }
@@ -117,6 +126,19 @@ class ProgramBuilder {
     return made;
   }
 
+  /// Numbers of rows by which the routers of a stage correct themselves.
+  [[nodiscard]] std::int64_t loads(const Stage& stage) const {
+    const Architecture& model = job_.model;
+    if (!model.experts || !model.experts->correction_bias) return 0;
+    const auto routes = [&](std::int64_t layer) { return model.layer_class(layer).has_experts(); };
+    std::int64_t routers = 0;
+    for (const auto& layers : stage.chunks) routers += std::ranges::count_if(layers, routes);
+    if (placement_.holds_head(stage.position) && routes(model.layers)) {
+      routers += model.predicted_ahead();
+    }
+    return routers * model.experts->count;
+  }
+
   Sequence update_sequence(const Stage& stage, const UnitSize& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
@@ -126,6 +148,7 @@ class ProgramBuilder {
     }
     what.loss = last;
     what.experts = job_.model.experts.has_value();
+    what.loads = loads(stage);
     Sequence sequence{.direction = Direction::kUpdate, .chunk = 0, .items = {}};
     sequence.items.push_back({store_.add(sharding_.update(what)), -1, {}, {}});
     return sequence;

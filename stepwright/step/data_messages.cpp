@@ -114,14 +114,17 @@ std::array<EndMessage, 2> partial_gradients(const Plan& plan, const StepEnd& end
             .scheme = Scheme::kPipeline}}};
 }
 
-std::array<EndMessage, 3> step_numbers(const StepEnd& end, DType exact) {
+std::array<EndMessage, 5> step_numbers(const StepEnd& end, DType exact) {
   const auto number = [&](GroupKind group, std::int64_t elements, std::string_view name,
                           Purpose purpose) {
     return EndMessage{group, elements, exact, name, purpose, Scheme::kControl};
   };
   return {number(GroupKind::kNorm, 1, "gradient_norm", Purpose::kShareNorm),
           number(GroupKind::kExpertNorm, end.experts ? 1 : 0, "gradient_norm", Purpose::kShareNorm),
-          number(GroupKind::kDataContext, end.loss ? 2 : 0, "loss", Purpose::kShareLoss)};
+          number(GroupKind::kDataContext, end.loss ? 2 : 0, "loss", Purpose::kShareLoss),
+          number(GroupKind::kTensor, end.shares_rows ? end.loads : 0, "router.loads",
+                 Purpose::kShareLoads),
+          number(GroupKind::kDataContext, end.loads, "router.loads", Purpose::kShareLoads)};
 }
 
 }  // namespace stepwright

@@ -135,12 +135,16 @@ struct StepEnd {
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
   bool loss = false;            ///< It computes the loss.
   bool experts = false;         ///< The model has experts.
+  /// Counts of rows of experts whose routers correct themselves by them; 0: none.
+  std::int64_t loads = 0;
+  bool shares_rows = false;  ///< Tensor ranks route unlike rows (sequence parallelism).
 };
 /// Gradients that several ranks hold in part: norm weights under sequence parallelism, norms of
 /// heads, tied tables.
 std::array<EndMessage, 2> partial_gradients(const Plan& plan, const StepEnd& end);
-/// Numbers of which each rank has a share: squares of the gradient norm, and the loss with its
-/// tokens. `exact` is their type (`Setting::exact`).
-std::array<EndMessage, 3> step_numbers(const StepEnd& end, DType exact);
+/// Numbers of which each rank has a share: squares of the gradient norm, the loss with its tokens,
+/// and loads of experts (Megatron-Core distributed/finalize_model_grads.py,
+/// `_update_router_expert_bias`). `exact` is their type (`Setting::exact`).
+std::array<EndMessage, 5> step_numbers(const StepEnd& end, DType exact);
 
 }  // namespace stepwright

@@ -1,4 +1,4 @@
-#include "stepwright/step/emit.h"
+#include "stepwright/step/blocks.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
 
@@ -8,20 +8,37 @@ namespace {
 constexpr NormRole kEmbeddingNorm{Keep::kEmbeddingNormInput, Keep::kEmbeddingStatistics,
                                   LayerPart::kEmbeddingNorm, Keep::kEmbeddingNormCopies};
 
-Operator look_up(const Setting& s, Phase phase) {
+/// A look-up in the table, of which a tied head has the only one beside it.
+Operator look_up(const Emit& e, Phase phase) {
+  const ParameterId own = e.out.parameter(LayerPart::kEmbedding);
   return {.kind = OperatorKind::kEmbedding,
           .phase = phase,
-          .dtype = s.storage,
-          .shape = {.rows = s.tokens, .columns = s.model->hidden, .inner = s.vocabulary},
+          .dtype = e.s.storage,
+          .shape = {.rows = e.s.tokens, .columns = e.s.model->hidden, .inner = e.s.vocabulary},
           .part = LayerPart::kEmbedding,
-          .parameter = 0};
+          .parameter = own >= 0 ? own : e.out.parameter(LayerPart::kHead)};
 }
+
+}  // namespace
+
+TensorId embedded_rows(Emit& e) {
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId partial = activation(e, "embedded", e.s.tokens, h);
+  e.out.add(look_up(e, e.forward), {e.parameters}, {partial});
+  return leave_tensor(e, partial, {h, LayerPart::kEmbedding, e.forward});
+}
+
+void embedded_rows_backward(Emit& e, TensorId dy) {
+  const Crossing crossing{e.s.model->hidden, LayerPart::kEmbedding, Phase::kWeightGradient};
+  const TensorId gathered = enter_tensor(e, dy, crossing);
+  e.out.add(look_up(e, Phase::kWeightGradient), {gathered}, {e.gradients});
+}
+
+namespace {
 
 TensorId embed(Emit& e) {
   const std::int64_t h = e.s.model->hidden;
-  const TensorId partial = activation(e, "embedded", e.s.tokens, h);
-  e.out.add(look_up(e.s, e.forward), {e.parameters}, {partial});
-  TensorId x = leave_tensor(e, partial, {h, LayerPart::kEmbedding, e.forward});
+  TensorId x = embedded_rows(e);
   if (e.s.model->position == Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAdd,
                .phase = e.forward,
@@ -49,8 +66,7 @@ void embed_backward(Emit& e, TensorId dy) {
                .parameter = e.out.parameter(LayerPart::kPosition)},
               {dx}, {e.gradients});
   }
-  const TensorId gathered = enter_tensor(e, dx, {h, LayerPart::kEmbedding, Phase::kWeightGradient});
-  e.out.add(look_up(e.s, Phase::kWeightGradient), {gathered}, {e.gradients});
+  embedded_rows_backward(e, dx);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include "stepwright/core/divide_up.h"
-#include "stepwright/step/emit.h"
+#include "stepwright/step/blocks.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
 
@@ -107,12 +107,6 @@ TensorId loss_input(Emit& e, TensorId own) {
   return wide;
 }
 
-void head_forward(Emit& e, TensorId x) {
-  const TensorId rows = norm(e, x, {e.s.rows, e.s.model->hidden}, kFinalNorm);
-  const TensorId own = column_linear(e, rows, Keep::kHeadInput, head_product(e.s));
-  cross_entropy(e, loss_input(e, own));
-}
-
 /// The gradient of the logits. A plain cross entropy writes that of the log-probabilities first,
 /// both in fp32, and casts the last one.
 TensorId loss_gradient(Emit& e) {
@@ -137,13 +131,19 @@ TensorId loss_gradient(Emit& e) {
   return gradient;
 }
 
-TensorId head_backward(Emit& e) {
-  const TensorId d_logits = loss_gradient(e);
-  const TensorId d_rows = column_linear_backward(e, d_logits, Keep::kHeadInput, head_product(e.s));
-  return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, kFinalNorm);
+}  // namespace
+
+void predict(Emit& e, TensorId x, const NormRole& role) {
+  const TensorId rows = norm(e, x, {e.s.rows, e.s.model->hidden}, role);
+  const TensorId own = column_linear(e, rows, Keep::kHeadInput, head_product(e.s));
+  cross_entropy(e, loss_input(e, own));
 }
 
-}  // namespace
+TensorId predict_backward(Emit& e, const NormRole& role, TensorId beside) {
+  const TensorId d_logits = loss_gradient(e);
+  const TensorId d_rows = column_linear_backward(e, d_logits, Keep::kHeadInput, head_product(e.s));
+  return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
+}
 
 BlockPair build_head(const Setting& s, bool own_table) {
   const std::vector<LocalParameter> parameters = local_head_parameters(s, own_table);
@@ -151,14 +151,18 @@ BlockPair build_head(const Setting& s, bool own_table) {
   const TensorId x = forward.builder.input(residual_tensor(s, "residual"));
   Kept kept;
   Emit e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
-  head_forward(e, x);
+  predict(e, x, kFinalNorm);
+  const bool is_last = s.model->predicted_ahead() == 0;
+  if (!is_last) forward.builder.output(x);  // to the multi-token layers
   forward.builder.save(kept);
 
   Unit backward(s, "head.backward", parameters);
+  const TensorId d_x =
+      is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
   Kept restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
   Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
-  backward.builder.output(head_backward(b));
+  backward.builder.output(predict_backward(b, kFinalNorm, d_x));
   backward.close_gradients();
   return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
 }

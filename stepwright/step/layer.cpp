@@ -215,59 +215,72 @@ std::vector<Keep> inside(Module module) {
 constexpr Module kRunsWhole[] = {Module::kCoreAttention, Module::kMlp, Module::kMoe,
                                  Module::kSharedExperts};
 
-/// The part of `all` that survives the forward under a recomputation.
-Kept surviving(const Kept& all, TensorId x, Keep input, const LayerRecompute& recompute) {
+}  // namespace
+
+TensorId LayerWriter::forward(Emit& e, TensorId x) {
+  e.ends = &ends_;
+  return layer_forward(e, x, layer_);
+}
+
+Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
   Kept kept = all;
-  if (recompute.whole) {
+  if (recompute_.whole) {
     kept = Kept{};
-    kept.set(input, x);
+    kept.set(input_role(layer_), x);
     return kept;
   }
   // Ulysses keeps the exchanged layout, unless it exchanges again.
-  if (kept.has(Keep::kHeadsQkv) && !recompute.modules.has(Module::kCoreAttention)) {
+  if (kept.has(Keep::kHeadsQkv) && !recompute_.modules.has(Module::kCoreAttention)) {
     kept.forget(Keep::kQkv);
   }
   // Only an MLP that runs again asks for the rows that enter it, instead of the gathered ones.
-  if (!recompute.modules.has(Module::kMlp)) {
+  if (!recompute_.modules.has(Module::kMlp)) {
     kept.forget(Keep::kMlpEntry);
   } else if (kept.has(Keep::kMlpEntry)) {
     kept.forget(Keep::kMlpLinearInput);
   }
   for (const auto& [module, name] : kModuleNames) {
-    if (!recompute.modules.has(module)) continue;
+    if (!recompute_.modules.has(module)) continue;
     for (const Keep role : inside(module)) kept.forget(role);
   }
   return kept;
 }
 
-}  // namespace
+TensorId LayerWriter::backward(Emit& b, TensorId dy,
+                               const Rematerialisation::Source& source) const {
+  if (recompute_.whole) {
+    b.forward = Phase::kRecompute;
+    layer_forward(b, b.kept.get(input_role(layer_)), layer_);
+    b.forward = Phase::kForward;
+  }
+  Rematerialisation rematerialisation(source, b.kept, b.parameters);
+  for (const Module module : kRunsWhole) {
+    if (recompute_.modules.has(module))
+      rematerialisation.run_whole(inside(module), ends_[static_cast<std::size_t>(module)]);
+  }
+  b.rematerialisation = &rematerialisation;
+  const TensorId dx = layer_backward(b, dy, layer_);
+  b.rematerialisation = nullptr;
+  return dx;
+}
 
 BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_layer_parameters(s, layer);
+  LayerWriter writer(layer, recompute);
   Unit forward(s, "layer.forward", parameters);
   const TensorId x = forward.builder.input(residual_tensor(s, "residual"));
   Kept all;
-  ModuleEnds ends;
-  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1, &ends};
-  forward.builder.output(layer_forward(e, x, layer));
-  const Kept kept = surviving(all, x, input_role(layer), recompute);
+  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
+  forward.builder.output(writer.forward(e, x));
+  const Kept kept = writer.surviving(all, x);
   forward.builder.save(kept);
 
   Unit backward(s, "layer.backward", parameters);
   const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
   Kept restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
-  Emit b{backward.builder, s, restored, Phase::kRecompute, backward.parameters, backward.gradients};
-  if (recompute.whole) layer_forward(b, restored.get(input_role(layer)), layer);
-  b.forward = Phase::kForward;
-  Rematerialisation rematerialisation({forward.builder, all, kept, forward.parameters}, restored,
-                                      backward.parameters);
-  for (const Module module : kRunsWhole) {
-    if (recompute.modules.has(module))
-      rematerialisation.run_whole(inside(module), ends[static_cast<std::size_t>(module)]);
-  }
-  b.rematerialisation = &rematerialisation;
-  backward.builder.output(layer_backward(b, dy, layer));
+  Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
+  backward.builder.output(writer.backward(b, dy, {forward.builder, all, kept, forward.parameters}));
   backward.close_gradients();
   return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
 }

@@ -20,6 +20,12 @@ BlockPair build_embedding(const Setting& setting);
 /// Final norm, language-model head and cross entropy. `own_table` as in `local_head_parameters`.
 BlockPair build_head(const Setting& setting, bool own_table);
 
+/// The multi-token layer `depth` (0-based) behind the head, with its loss. Takes in the rows of the
+/// last layer, which the head hands on, or those of the multi-token layer before. `own_table` as in
+/// `local_multi_token_parameters`.
+BlockPair build_multi_token(const Setting& setting, std::int64_t depth, bool own_table,
+                            const LayerRecompute& recompute);
+
 /// A message of the residual stream from or to the neighbouring chunk; a scattered one is gathered
 /// over the tensor ranks when it has arrived.
 Template build_send(const Setting& setting, Direction direction);

@@ -110,7 +110,6 @@ enum class LayerPart : std::uint8_t {
   kMultiTokenJoin,
   kMultiTokenProjection,
   kMultiTokenFinalNorm,
-  kMultiTokenGradient,
 };
 inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kNone, ""},
@@ -199,8 +198,7 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kMultiTokenHiddenNorm, "multi_token.norm_hidden"},
     {LayerPart::kMultiTokenJoin, "multi_token.join"},
     {LayerPart::kMultiTokenProjection, "multi_token.projection"},
-    {LayerPart::kMultiTokenFinalNorm, "multi_token.norm_final"},
-    {LayerPart::kMultiTokenGradient, "multi_token.gradient"}};
+    {LayerPart::kMultiTokenFinalNorm, "multi_token.norm_final"}};
 
 /// For people, and of the part's parameter.
 constexpr std::string_view name_of(LayerPart part) {

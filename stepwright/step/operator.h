@@ -143,7 +143,9 @@ enum class Purpose : std::uint8_t {
   kReduceReplicated,  ///< Of parameters equal on all tensor ranks, each of which has a part.
   kReduceTiedTable,   ///< Between the stages that hold a tied table.
   kShareNorm,         ///< The sum of squares of the gradients.
+  kShareLoads,        ///< Rows of each expert, by which routers correct their choice.
   kShareLoss,
+  kColumns,  ///< A gather of columns, of which each tensor rank has some.
   // Exchanges of sequence parts against head parts (Ulysses).
   kQueries,
   kKeys,

@@ -100,8 +100,8 @@ struct Source {
   std::int32_t output = 0;  ///< Position in that template's outputs.
 };
 
-/// The number of a block that owns parameters in `Item::units`: a layer by its number, or one of
-/// these.
+/// The number of a block that owns parameters in `Item::units`: a layer by its number, a
+/// multi-token layer by its number behind them, or one of these.
 inline constexpr std::int32_t kEmbeddingUnit = -1;
 inline constexpr std::int32_t kHeadUnit = -2;
 /// The mark of what a chunk hands over to the next one of its own position.

@@ -110,6 +110,23 @@ std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool o
   return local;
 }
 
+std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
+                                                         bool own_table) {
+  std::vector<LocalParameter> local = localize(multi_token_parameters(*setting.model), setting);
+  const auto table = [&](std::string_view name, std::int64_t columns, bool borrowed) {
+    local.push_back({.name = name,
+                     .rows = setting.vocabulary,
+                     .columns = columns,
+                     .borrowed = borrowed,
+                     .blocks = setting.dense_blocks});
+  };
+  const std::int64_t h = setting.model->hidden;
+  if (!setting.model->tied) table("embedding.word", h, !own_table || depth > 0);
+  table("head.weight", h, true);
+  if (setting.model->head_bias) table("head.bias", 1, true);
+  return local;
+}
+
 UnitSize& UnitSize::operator+=(const UnitSize& other) {
   dense += other.dense;
   expert += other.expert;

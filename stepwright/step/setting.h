@@ -53,12 +53,23 @@ Setting make_setting(const Job& job, const Plan& plan,
 /// `Setting::exact` of a job's precision.
 DType exact_type(DType precision);
 
+/// Whether the head's end of the model uses the table of the embedding, too: tied, or by
+/// multi-token layers.
+inline bool shares_table(const Architecture& model) {
+  return model.tied || model.predicted_ahead() > 0;
+}
+
 /// Parameters of blocks as this rank holds them before data-parallel sharding.
 std::vector<LocalParameter> local_layer_parameters(const Setting& setting, LayerClass layer);
 std::vector<LocalParameter> local_embedding_parameters(const Setting& setting);
 /// `own_table`: with tied tables, the embedding lives on another rank, so this one holds a copy;
 /// else it borrows the embedding's.
 std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table);
+
+/// Of the multi-token layer `depth` (0-based), with the tables that it uses. `own_table`: the first
+/// holds a copy of the embedding, which lives on another rank; the others borrow.
+std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
+                                                         bool own_table);
 
 /// Parameters of one block (layer, embedding, head) on one rank before data-parallel sharding.
 struct UnitSize {

@@ -36,9 +36,10 @@ class ShardingBuilder {
   /// End of the step: what was not overlapped, tied tables, gradient norm, optimizer, gathers.
   struct Update {
     UnitSize stage;
-    std::int64_t tied_table = 0;  ///< As in `StepEnd`, and so the next two.
+    std::int64_t tied_table = 0;  ///< As in `StepEnd`, and so the next three.
     bool loss = false;
     bool experts = false;
+    std::int64_t loads = 0;
   };
   [[nodiscard]] Template update(const Update& what) const;
 

@@ -117,6 +117,14 @@ class Kept {
   [[nodiscard]] TensorId get(Keep role) const { return ids_[static_cast<std::size_t>(role)]; }
   [[nodiscard]] bool has(Keep role) const { return get(role) >= 0; }
   void forget(Keep role) { set(role, -1); }
+  /// With the tensors of `other` in the roles that it has.
+  [[nodiscard]] Kept with(const Kept& other) const {
+    Kept both = *this;
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (other.ids_[i] >= 0) both.ids_[i] = other.ids_[i];
+    }
+    return both;
+  }
   [[nodiscard]] std::span<const TensorId> all() const { return ids_; }
 
  private:

@@ -39,7 +39,12 @@ Template ShardingBuilder::update(const Update& what) const {
   MessageWriter out("update");
   if (!reduces_in_buckets(plan_))
     add(out, what.stage, {DataMoment::kLastBackward}, Stream::kCompute);
-  const StepEnd end{what.stage.partial, what.tied_table, what.loss, what.experts};
+  const StepEnd end{.partial = what.stage.partial,
+                    .tied_table = what.tied_table,
+                    .loss = what.loss,
+                    .experts = what.experts,
+                    .loads = what.loads,
+                    .shares_rows = s_.sequence_parallel};
   for (const EndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
   const std::int64_t own = shard_elements(plan_, plan_.sharding.optimizer, what.stage);
   out.compute(norm_operator(own, s_.gradient));

@@ -51,6 +51,14 @@ Work work_of(const BlockCosts& blocks, const Recompute& recompute, BackwardForm 
   });
   if (!recomputes_alike(recompute)) work.layers.insert(work.layers.begin(), least_of(work.layers));
   work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
+  if (blocks.multi_tokens > 0) {
+    double least_s = std::numeric_limits<double>::infinity();
+    for (const LayerWork& of : work.layers) {
+      const BlockPairCost& cost = blocks.multi_token.with[blocks.place(of.recompute)].cost;
+      least_s = std::min(least_s, cost.forward.*part + cost.backward.*part);
+    }
+    work.head_s += static_cast<double>(blocks.multi_tokens) * least_s;
+  }
   return work;
 }
 

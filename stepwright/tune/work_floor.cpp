@@ -158,6 +158,11 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
   work.size += unit_size(local_embedding_parameters(setting));
   work.size += unit_size(local_head_parameters(setting, false));
   work.head_s = seconds(build_head(setting, false), layouts, any_expert).chain_s;
+  for (std::int64_t i = 0; i < job_.model.predicted_ahead(); ++i) {
+    const BlockPair block = build_multi_token(setting, i, false, kNoRecompute);
+    work.size += unit_size(local_multi_token_parameters(setting, i, false));
+    work.head_s += seconds(block, layouts, any_expert).chain_s;
+  }
   return work;
 }
 

@@ -72,7 +72,6 @@ void expect_alike(const LaunchTarget& target, PlannedJob planned) {
   Given given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
-  given.known_model->multi_token_layers = 0;  // no step has any yet
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const SourceFile source{std::string(target.word), file.text};
   PlannedJob back;

@@ -202,6 +202,30 @@ std::string layout_script(const std::string& layout) {
                         mark + "    --pipeline-model-parallel-layout \"" + layout + "\"\n");
 }
 
+TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
+  const std::string script =
+      with(layout_script("Et*22|t*21|t*21|t*16mL"), "--eval-interval 100",
+           "--eval-interval 100 --mtp-num-layers 1 --mtp-loss-scaling-factor 0.3");
+  const PlannedJob planned = read(script);
+  EXPECT_EQ(planned.job.model.predicted_ahead(), 1);
+  EXPECT_EQ(planned.job.model.multi_token_weight, 0.3);
+  EXPECT_THAT(planned.plan.layers, testing::ElementsAre(22, 21, 21, 16));
+  const std::string written = export_plan("megatron", planned, "").text;
+  EXPECT_THAT(written, testing::HasSubstr("--mtp-num-layers 1"));
+  EXPECT_THAT(written, testing::HasSubstr("--mtp-loss-scaling-factor 0.3"));
+  EXPECT_THAT(written, testing::HasSubstr("t*16mL"));
+  EXPECT_EQ(read(written).job.model, planned.job.model);
+  Draft draft;
+  draft.framework.name = "megatron-core";
+  const SourceFile file{"train.sh", layout_script("Et*22|t*29|t*29m|L")};
+  read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, draft);
+  const auto apart = std::ranges::find(draft.report.not_read, "pipeline_model_parallel_layout",
+                                       &UnreadSetting::name);
+  ASSERT_NE(apart, draft.report.not_read.end());
+  EXPECT_THAT(apart->why, testing::HasSubstr("on a stage before that of the loss"));
+  EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.predicted_ahead(), 0);
+}
+
 TEST(Megatron, StagesOfALayoutMayBeEmpty) {
   const PlannedJob planned = read(layout_script("E|(t*20|)*4||L"));
   EXPECT_THAT(planned.plan.layers, testing::ElementsAre(0, 20, 20, 20, 20, 0, 0, 0));

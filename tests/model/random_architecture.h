@@ -28,6 +28,7 @@ class RandomArchitecture {
     if (!has_shared_width(model) && maybe(2)) model.ffn = 0;
     model.multi_token_layers = maybe(3) ? number(1, 3) : 0;
     model.count_multi_token = maybe(2);
+    if (maybe(3)) model.multi_token_weight = 0.3;
     return model;
   }
 
@@ -132,6 +133,8 @@ class RandomArchitecture {
     experts.scoring = static_cast<Scoring>(random_() % 2);
     if (experts.count % 2 == 0) experts.groups = 2;
     experts.top_groups = number(1, experts.groups);
+    const std::int64_t open = experts.count / experts.groups * experts.top_groups;
+    if (experts.top_k > open) experts.top_groups = experts.groups;
     model.experts = experts;
     if (model.layers < 2 || maybe(2)) return;
     std::vector<std::uint8_t> is_dense;

@@ -102,9 +102,12 @@ std::vector<Break> coverage_breaks() {
        [](Job& job, Plan&) {
          job.model.multi_token_layers = 1;
          job.model.count_multi_token = true;
+         job.model.position = Position::kNone;
+         job.model.embedding_norm = true;
        },
-       "model.count_multi_token counts the multi-token prediction of small among the parameters, "
-       "and nothing covers its step yet; nearest legal: model.count_multi_token false"}};
+       "model.count_multi_token with position none and a norm of the embedding: nothing covers "
+       "multi-token layers that add more to embedded tokens yet; nearest legal: "
+       "model.count_multi_token false"}};
 }
 
 std::vector<Break> expert_breaks() {

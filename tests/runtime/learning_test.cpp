@@ -164,6 +164,37 @@ const Case kCases[] = {
      "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 16, leading_dense: 1, groups: 4, top_groups: 2, scale: 1.5}}",
      "  routing: learned\n", "micro_batch: 2\nrecompute: {modules: [mla_up_proj, norm]}\n"},
+    {"DeltaNet",
+     "{layers: [{count: 1, mixer: delta_net}, {count: 1}], hidden: 32, heads: 4, kv_heads: 2, "
+     "ffn: 48, vocab: 256, state_mixer: {heads: 4, head_dim: 6, groups: 2, state: 8, kernel: 4, "
+     "normed: true}}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"Mamba2",
+     "{layers: [{count: 2, mixer: mamba2}], hidden: 32, heads: 4, ffn: 48, vocab: 256, "
+     "state_mixer: {heads: 4, head_dim: 6, groups: 2, state: 8, kernel: 3, normed: true, "
+     "convolution_bias: true, bias: true}}"},
+    {"Mamba",
+     "{layers: [{count: 2, mixer: mamba, feed_forward: none}], hidden: 32, heads: 4, "
+     "vocab: 256, state_mixer: {heads: 24, state: 5, step_rank: 3, convolution_bias: true}}",
+     "", "micro_batch: 2\nrecompute: full\n"},
+    {"ShortConvolution",
+     "{layers: [{count: 1, mixer: short_convolution}, {count: 1}], hidden: 32, heads: 4, ffn: 48, "
+     "vocab: 256, state_mixer: {heads: 32, kernel: 3, bias: true, convolution_bias: true}}"},
+    {"DeepSeekV3",
+     "{layers: 3, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 8, kv_rank: 10, "
+     "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 3, "
+     "ffn: 16, shared_ffn: 16, leading_dense: 1, groups: 4, top_groups: 2, scale: 2.5, "
+     "scoring: sigmoid, correction_bias: true}, multi_token_layers: 1, count_multi_token: true}",
+     "  routing: learned\n", "micro_batch: 2\nrecompute: full\n"},
+    {"TwoTokensAhead",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, multi_token_layers: 2, "
+     "count_multi_token: true, multi_token_weight: 0.3}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"TokensAheadTied",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 250, tied: true, norm: layernorm, "
+     "norm_bias: true, embedding_scale: 3, head_bias: true, dropout: 0.1, multi_token_layers: 2, "
+     "count_multi_token: true}",
+     "  kernels: {fused_cross_entropy: true}\n"},
     {"ClampedExperts",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, activation: clamped_swiglu, "
      "embedding_scale: 50, norm_unit_offset: true, experts: {count: 4, top_k: 2, ffn: 24, "

@@ -237,87 +237,6 @@ constexpr const char* kOdd =
     "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, norm: layernorm, gated: false, "
     "position: learned, positions: 17, bias: true, tied: true}";
 
-/// Layers and norms of many kinds, with experts and without.
-constexpr const char* kCapped =
-    "{layers: [{count: 1, window: 5}, {count: 1}, {count: 1, window: 5, chunked: true}, "
-    "{count: 1, rotated: false, ffn: 64}], hidden: 32, heads: 4, kv_heads: 4, ffn: 48, vocab: 250, "
-    "tied: true, norm_placement: both, norm_unit_offset: true, qk_norm: whole, "
-    "embedding_scale: 5.5, residual_scale: 0.4, attention_scale: 0.3, attention_cap: 0.02, "
-    "logit_cap: 0.05, logit_scale: 0.5}";
-constexpr const char* kGates =
-    "{layers: [{count: 1}, {count: 1, mixer: none}, {count: 1, feed_forward: none}, {count: 1}], "
-    "hidden: 32, heads: 4, kv_heads: 4, ffn: 48, vocab: 250, norm: layernorm, norm_bias: true, "
-    "norm_placement: after, sinks: true, attention_gate: true, qk_norm: each_head, "
-    "qk_norm_bias: true, residual_scale: 0.4}";
-constexpr const char* kBiasedExperts =
-    "{layers: 4, hidden: 32, heads: 4, vocab: 250, norm_weight: false, qk_norm: plain, "
-    "sinks: true, experts: {count: 4, top_k: 2, ffn: 24, bias: true, router_bias: true, "
-    "scoring: sigmoid, scale: 1.5}}";
-
-constexpr const char* kLatent =
-    "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, latent: {query_rank: 12, kv_rank: 10, "
-    "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6}}";
-constexpr const char* kDirect =
-    "{layers: 4, hidden: 32, heads: 4, vocab: 250, latent: {query_rank: 0, kv_rank: 10, "
-    "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 2, "
-    "ffn: 24, shared_ffn: 16, groups: 4, top_groups: 2}}";
-constexpr const char* kMeansOfHeads =
-    "{layers: 4, hidden: 32, heads: 4, kv_heads: 4, ffn: 48, vocab: 250, norm: layernorm, "
-    "qk_norm: whole, qk_norm_bias: true}";
-
-const RankCase kVariants[] = {
-    {"LatentTensor", 2, kLatent, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
-    {"LatentSequence", 4, kLatent,
-     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"
-     "recompute: selective\n"},
-    {"LatentRegathered", 2, kLatent,
-     "parallel: {tensor: 2}\nsequence_parallel: true\ntensor_input: regather\nmicro_batch: 2\n"
-     "recompute: {modules: [mla_up_proj, norm]}\n"},
-    {"LatentRing", 2, kLatent, "parallel: {context: 2}\nmicro_batch: 2\nrecompute: full\n"},
-    {"LatentAllGather", 4, kLatent,
-     "parallel: {context: 2, tensor: 2}\nsequence_parallel: true\ncontext_kind: all-gather\n"
-     "micro_batch: 2\n"},
-    {"LatentUlysses", 2, kLatent,
-     "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
-    {"LatentPipeline", 4, kLatent,
-     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: selective\n"},
-    {"LatentTwoStrands", 4, kLatent,
-     "parallel: {tensor: 2, pipeline: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
-     "schedule: {kind: dualpipev, strands: 2}\n"},
-    {"LatentExperts", 4, kDirect,
-     "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n",
-     "  routing: learned\n"},
-    {"MeansOfHeads", 2, kMeansOfHeads, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
-    {"MeansOfHeadsSequence", 4, kMeansOfHeads,
-     "parallel: {tensor: 4}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: selective\n"},
-    {"ExpertsCutInTensor", 4, kBiasedExperts,
-     "parallel: {tensor: 2, data: 2, expert: 2, expert_tensor: 2}\nsequence_parallel: true\n"
-     "micro_batch: 2\n"},
-    {"CappedTensor", 2, kCapped, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
-    {"CappedSequence", 4, kCapped,
-     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"
-     "recompute: selective\n"},
-    {"CappedRing", 2, kCapped, "parallel: {context: 2}\nmicro_batch: 2\nrecompute: full\n"},
-    {"CappedAllGather", 2, kCapped,
-     "parallel: {context: 2}\ncontext_kind: all-gather\nmicro_batch: 2\n"},
-    {"CappedPipeline", 4, kCapped, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: zb-h1\n",
-     "  kernels: {fused_cross_entropy: true}\n"},
-    {"GatesTensor", 2, kGates, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
-    {"GatesSequence", 4, kGates,
-     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"
-     "recompute: selective\n"},
-    {"GatesRing", 2, kGates, "parallel: {context: 2}\nmicro_batch: 2\nrecompute: full\n"},
-    {"GatesAllGather", 2, kGates,
-     "parallel: {context: 2}\ncontext_kind: all-gather\nmicro_batch: 2\n"},
-    {"GatesUlysses", 2, kGates, "parallel: {context: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
-    {"GatesPipeline", 2, kGates,
-     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\nrecompute: selective\n"},
-    {"ExpertsApart", 2, kBiasedExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n"},
-    {"ExpertsInTensor", 4, kBiasedExperts,
-     "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n"},
-    {"ExpertsPlainTensor", 2, kBiasedExperts, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
-};
-
 class Ranks : public ::testing::TestWithParam<RankCase> {};
 
 TEST_P(Ranks, LearnWhatOneProcessLearns) { expect_what_one_process_learns(GetParam()); }
@@ -400,7 +319,6 @@ INSTANTIATE_TEST_SUITE_P(Context, Ranks, ::testing::ValuesIn(kContext), kName);
 INSTANTIATE_TEST_SUITE_P(Documents, Ranks, ::testing::ValuesIn(kDocuments), kName);
 INSTANTIATE_TEST_SUITE_P(Pipeline, Ranks, ::testing::ValuesIn(kPipeline), kName);
 INSTANTIATE_TEST_SUITE_P(Dropout, Ranks, ::testing::ValuesIn(kDropout), kName);
-INSTANTIATE_TEST_SUITE_P(Variants, Ranks, ::testing::ValuesIn(kVariants), kName);
 INSTANTIATE_TEST_SUITE_P(Eight, Ranks, ::testing::ValuesIn(kEight), kName);
 
 }  // namespace

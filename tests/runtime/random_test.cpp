@@ -35,6 +35,8 @@ Architecture random_model(Dice& dice) {
   model.tied = dice.chance(2);
   model.qk_norm = dice.chance(4) ? QkNorm::kHead : QkNorm::kNone;
   if (dice.chance(2)) set_windows(model, {0, 5, 0, 3});
+  if (dice.chance(4)) model.window_rotary_base = 50;
+  if (dice.chance(4)) model.activation = Activation::kClampedSwiglu;
   if (dice.chance(2)) return model;
   model.norm = Norm::kLayer;
   model.norm_bias = true;
@@ -44,6 +46,53 @@ Architecture random_model(Dice& dice) {
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = dice.chance(2);
   model.parallel_residual = dice.chance(3);
   return model;
+}
+
+/// What other models have instead of queries, keys and values of one width.
+void use_latent(Dice& dice, Architecture& model) {
+  model.latent = LatentAttention{.query_rank = dice.pick<std::int64_t>({0, 12}),
+                                 .kv_rank = 10,
+                                 .nope_head_dim = 4,
+                                 .rope_head_dim = 2,
+                                 .value_head_dim = 4};
+  model.head_dim = 6;
+  model.kv_heads = model.heads;
+  model.qkv_bias = false;
+  model.qk_norm = QkNorm::kNone;
+}
+
+/// Every second layer has a mixer with a state.
+void use_mixers(Dice& dice, Architecture& model) {
+  const auto kind =
+      dice.pick<Mixer>({Mixer::kDeltaNet, Mixer::kMamba2, Mixer::kMamba, Mixer::kShortConvolution});
+  const bool of_heads = kind == Mixer::kDeltaNet || kind == Mixer::kMamba2;
+  model.state_mixer = StateMixer{.heads = of_heads ? 8 : 32,
+                                 .head_dim = of_heads ? 6 : 1,
+                                 .groups = of_heads ? 8 : 1,
+                                 .state = kind == Mixer::kShortConvolution ? 0 : 5,
+                                 .kernel = 3,
+                                 .step_rank = kind == Mixer::kMamba ? 3 : 0,
+                                 .convolution_bias = dice.chance(2),
+                                 .bias = dice.chance(2),
+                                 .normed = of_heads && !dice.chance(4)};
+  std::vector<LayerClass> layers;
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    LayerClass layer = model.layer_class(i);
+    if (i % 2 == 0) {
+      layer.mixer = kind;
+      layer.window = 0;
+    }
+    layers.push_back(layer);
+  }
+  model.pattern = std::move(layers);
+}
+
+/// Layers that predict tokens further ahead, where they can.
+void use_multi_token(Dice& dice, Architecture& model) {
+  if (model.position != Position::kRope) return;
+  model.multi_token_layers = dice.pick<std::int64_t>({1, 2});
+  model.count_multi_token = true;
+  model.multi_token_weight = 0.3;
 }
 
 /// Experts in some of its layers.
@@ -56,6 +105,13 @@ void add_experts(Dice& dice, Job& job) {
                           .shared_ffn = dice.pick<std::int64_t>({0, 16}),
                           .normalize_top_k = dice.chance(2)};
   model.experts->shared_gate = model.experts->shared_ffn > 0 && dice.chance(2);
+  model.experts->bias = dice.chance(4);
+  model.experts->correction_bias = dice.chance(3);
+  if (dice.chance(2)) model.experts->scoring = Scoring::kSigmoid;
+  if (model.experts->count == 8 && dice.chance(2)) {
+    model.experts->groups = 4;
+    model.experts->top_groups = 2;
+  }
   set_dense_layers(model, dice.chance(2) ? std::vector<std::uint8_t>{1, 0, 0, 1}
                                          : std::vector<std::uint8_t>(4, 0));
   job.routing = dice.pick<Routing>({Routing::kBalanced, Routing::kLearned});
@@ -65,7 +121,10 @@ void add_experts(Dice& dice, Job& job) {
 Job random_training(Dice& dice) {
   Job job = small_job();
   job.model = random_model(dice);
+  if (dice.chance(4)) use_latent(dice, job.model);
   if (dice.chance(2)) add_experts(dice, job);
+  if (dice.chance(4)) use_mixers(dice, job.model);
+  if (dice.chance(4)) use_multi_token(dice, job.model);
   if (dice.chance(3)) job.model.dropout = 0.2;
   job.model_name = job.model.name;
   job.cluster = small_cluster(1, dice.pick<std::int64_t>({2, 4, 4, 8}));

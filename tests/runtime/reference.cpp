@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/TensorIndexing.h>
 #include <fmt/format.h>
 #include <torch/nn/utils/clip_grad.h>
 #include <torch/optim/adam.h>
@@ -16,6 +15,8 @@
 #include "stepwright/runtime/data/sequence_documents.h"
 #include "stepwright/runtime/data/tokens.h"
 #include "stepwright/runtime/kernels/dropout_mask.h"
+#include "tests/runtime/reference_experts.h"
+#include "tests/runtime/reference_mixers.h"
 
 namespace stepwright::testing {
 namespace {
@@ -30,11 +31,20 @@ class Model {
     for (std::int64_t i = 0; i < model.layers; ++i) {
       add(fmt::format("layers.{}.", i), layer_parameters(model, model.layer_class(i)), initial);
     }
+    for (std::int64_t i = 0; i < model.predicted_ahead(); ++i) {
+      add(fmt::format("layers.{}.", model.layers + i), multi_token_parameters(model), initial);
+    }
     add("", head_parameters(model), initial);
   }
 
-  /// Mean cross entropy of [batch, length] tokens and targets.
-  Tensor loss(const Tensor& tokens, const Tensor& targets, const DropoutDraw& of_step) {
+  /// What a step minimises, and the part of it that is the loss of the next tokens.
+  struct Loss {
+    Tensor minimised;
+    Tensor next;
+  };
+
+  /// Mean cross entropies of [batch, length] tokens and targets.
+  Loss loss(const Tensor& tokens, const Tensor& targets, const DropoutDraw& of_step) {
     draw_ = of_step;
     Tensor x = at::embedding(p("embedding.word"), tokens) * m_.embedding_scale;
     if (m_.position == Position::kLearned) {
@@ -43,11 +53,15 @@ class Model {
     if (m_.embedding_norm) x = norm(x, "embedding.norm");
     x = dropped(x, -1, DropoutPlace::kEmbedding);
     for (std::int64_t i = 0; i < m_.layers; ++i) x = layer(x, i);
-    const Tensor& table = m_.tied ? p("embedding.word") : p("head.weight");
-    Tensor logits = at::matmul(norm(x, "norm.final"), table.t());
-    if (m_.head_bias) logits = logits + p("head.bias");
-    logits = capped(logits * m_.logit_scale, m_.logit_cap);
-    return at::cross_entropy_loss(logits.reshape({-1, m_.vocabulary}), targets.reshape({-1}));
+    const Tensor next = entropy(norm(x, "norm.final"), targets);
+    const Tensor all = at::cat({tokens, targets.narrow(1, targets.size(1) - 1, 1)}, 1);
+    return {next + loss_ahead(x, all), next};
+  }
+
+  /// Moves the biases of routers towards experts with few rows.
+  void correct() {
+    for (auto& [name, loads] : loads_) p(name).add_(at::sign(loads.mean() - loads), 1e-3);
+    loads_.clear();
   }
 
   /// Mean cross entropy over the targets of all documents, each computed by itself.
@@ -67,13 +81,16 @@ class Model {
 
   std::vector<Tensor> parameters() {
     std::vector<Tensor> list;
-    for (auto& [name, value] : values_) list.push_back(value);
+    for (auto& [name, value] : values_) {
+      if (value.requires_grad()) list.push_back(value);
+    }
     return list;
   }
 
   Values copy(bool gradients) {
     Values result;
     for (auto& [name, value] : values_) {
+      if (gradients && !value.requires_grad()) continue;
       const Tensor flat = (gradients ? value.grad() : value.detach()).reshape({-1}).contiguous();
       result[name].assign(flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel());
     }
@@ -87,14 +104,43 @@ class Model {
       Tensor value = at::tensor(initial.at(name), at::kDouble);
       if (one.expert) {
         value = value.view({one.copies, one.rows, one.columns});
-      } else if (!one.vector) {
+      } else if (!one.vector || one.columns > 1) {
         value = value.view({one.rows, one.columns});
       }
-      values_[name] = value.requires_grad_();
+      values_[name] = value.requires_grad_(one.trained);
     }
   }
 
   Tensor& p(const std::string& name) { return values_.at(name); }
+
+  Tensor entropy(const Tensor& rows, const Tensor& targets) {
+    const Tensor& table = m_.tied ? p("embedding.word") : p("head.weight");
+    Tensor logits = at::matmul(rows, table.t());
+    if (m_.head_bias) logits = logits + p("head.bias");
+    logits = capped(logits * m_.logit_scale, m_.logit_cap);
+    return at::cross_entropy_loss(logits.reshape({-1, m_.vocabulary}), targets.reshape({-1}));
+  }
+
+  /// The losses of multi-token layers (DeepSeek-V3, equations 21 to 25) behind the rows of the last
+  /// layer; `all`: the tokens of each sample, one more than rows.
+  Tensor loss_ahead(const Tensor& rows, const Tensor& all) {
+    Tensor sum = at::zeros({}, at::kDouble);
+    Tensor hidden = rows;
+    const std::int64_t length = rows.size(1);
+    for (std::int64_t ahead = 1; ahead <= m_.predicted_ahead(); ++ahead) {
+      const std::string name = fmt::format("layers.{}.multi_token.", m_.layers + ahead - 1);
+      const Tensor following =
+          at::constant_pad_nd(all.narrow(1, ahead, length + 1 - ahead), {0, ahead - 1});
+      const Tensor embedded = at::embedding(p("embedding.word"), following) * m_.embedding_scale;
+      const Tensor joined = at::cat(
+          {norm(embedded, name + "norm_embedding"), norm(hidden, name + "norm_hidden")}, -1);
+      hidden = layer(linear(joined, name + "projection"), m_.layers + ahead - 1);
+      const std::int64_t known = length - ahead;
+      sum = sum + entropy(norm(hidden, name + "norm_final").narrow(1, 0, known),
+                          all.narrow(1, ahead + 1, known));
+    }
+    return sum * m_.multi_token_weight / std::max<std::int64_t>(1, m_.predicted_ahead());
+  }
 
   static Tensor capped(const Tensor& x, double cap) {
     return cap > 0 ? cap * at::tanh(x / cap) : x;
@@ -239,87 +285,27 @@ class Model {
     return linear(out, at_layer + "attention.output");
   }
 
-  [[nodiscard]] Tensor act(const Tensor& x) const {
-    switch (m_.activation) {
-      case Activation::kSilu: return x * x.sigmoid();
-      case Activation::kGelu: return at::gelu(x);
-      case Activation::kGeluTanh: return at::gelu(x, "tanh");
-      case Activation::kRelu: return x.clamp_min(0);
-      case Activation::kClampedSwiglu:
-      case Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
-      case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
-    }
-    return x;
-  }
-
-  [[nodiscard]] Tensor gate(const Tensor& wide) const {
-    if (!m_.gated) return act(wide);
-    const std::int64_t half = wide.size(-1) / 2;
-    const Tensor gates = wide.narrow(-1, 0, half);
-    const Tensor ups = wide.narrow(-1, half, half);
-    if (m_.activation != Activation::kClampedSwiglu) return act(gates) * ups;
-    return act(gates.clamp_max(7)) * (ups.clamp(-7, 7) + 1);
-  }
-
-  Tensor mlp(const Tensor& x, const std::string& name) {
-    return linear(gate(linear(x, name + ".fc1")), name + ".fc2");
-  }
-
-  /// Scores that are zero outside of the groups whose best expert is among the best.
-  [[nodiscard]] Tensor of_groups(const Tensor& scores) const {
-    const Experts& experts = *m_.experts;
-    if (experts.groups == 1) return scores;
-    const Tensor best = scores.unflatten(-1, {experts.groups, -1}).amax(-1);
-    const Tensor least = std::get<0>(best.topk(experts.top_groups, -1)).amin(-1, true);
-    return scores * best.ge(least).repeat_interleave(experts.count / experts.groups, -1);
-  }
-
-  /// The experts of each row [rows, k]: the most probable, or dealt out by the row's number.
-  [[nodiscard]] Tensor chosen(const Tensor& probabilities) const {
-    const Experts& experts = *m_.experts;
-    if (job_.routing == Routing::kLearned) {
-      return std::get<1>(of_groups(probabilities).topk(experts.top_k, -1));
-    }
-    const Tensor slots = at::arange(probabilities.size(0) * experts.top_k, at::kLong);
-    return slots.remainder(experts.count).view({-1, experts.top_k});
-  }
-
-  Tensor expert_linear(const Tensor& x, const std::string& name, std::int64_t expert) {
-    const Tensor y = at::matmul(x, p(name)[expert].t());
-    return m_.experts->bias ? y + p(name + "_bias")[expert].view({1, -1}) : y;
-  }
-
-  /// Each expert works on the rows that chose it, one after the other.
-  Tensor mixture(const Tensor& batch, const std::string& at_layer) {
-    const Tensor x = batch.reshape({-1, m_.hidden});
-    const Tensor logits = linear(x, at_layer + "router.weight");
-    const bool sigmoid = m_.experts->scoring == Scoring::kSigmoid;
-    const Tensor all = sigmoid ? logits.sigmoid() : logits.softmax(-1);
-    const Tensor which = chosen(all.detach());
-    Tensor weights = all.gather(1, which);
-    if (m_.experts->normalize_top_k) weights = weights / weights.sum(-1, true);
-    weights = weights * m_.experts->scale;
-    Tensor out = at::zeros_like(x);
-    for (std::int64_t i = 0; i < m_.experts->count; ++i) {
-      const std::vector<Tensor> places = which.eq(i).nonzero_numpy();
-      const Tensor rows = x.index_select(0, places[0]);
-      const Tensor wide = expert_linear(rows, at_layer + "experts.fc1", i);
-      const Tensor y = expert_linear(gate(wide), at_layer + "experts.fc2", i);
-      out = out.index_add(0, places[0], y * weights.index({places[0], places[1]}).unsqueeze(1));
-    }
-    if (m_.experts->shared_ffn > 0) {
-      Tensor shared = mlp(x, at_layer + "shared");
-      if (m_.experts->shared_gate) {
-        shared = shared * at::sigmoid(at::matmul(x, p(at_layer + "shared.gate").t()));
-      }
-      out = out + shared;
-    }
-    return out.view(batch.sizes());
+  LayerParameters of_layer(std::int64_t index) {
+    return [this, index](const std::string& name) {
+      const auto found = values_.find(fmt::format("layers.{}.{}", index, name));
+      return found == values_.end() ? Tensor() : found->second;
+    };
   }
 
   Tensor feed_forward(const Tensor& rows, std::int64_t index) {
-    const std::string name = fmt::format("layers.{}.", index);
-    return m_.layer_class(index).has_experts() ? mixture(rows, name) : mlp(rows, name + "mlp");
+    const ReferenceFeedForward of(job_, of_layer(index));
+    if (!m_.layer_class(index).has_experts()) return of.mlp(rows, "mlp");
+    const auto [out, counts] = of.mixture(rows);
+    const std::string bias = fmt::format("layers.{}.router.correction_bias", index);
+    if (!values_.contains(bias)) return out;
+    loads_[bias] = loads_.contains(bias) ? loads_[bias] + counts : counts;
+    return out;
+  }
+
+  Tensor mix(const Tensor& rows, std::int64_t index) {
+    const Mixer mixer = m_.layer_class(index).mixer;
+    if (mixer == Mixer::kAttention) return attention(rows, index);
+    return mix_states(m_, mixer, rows, of_layer(index));
   }
 
   Tensor before(const Tensor& x, const std::string& name) {
@@ -339,12 +325,12 @@ class Model {
     if (m_.parallel_residual && mixes && of_layer.feed_forward == FeedForward::kDense) {
       const Tensor first = before(x, first_name);
       const Tensor second = m_.shared_input_norm ? first : before(x, second_name);
-      const Tensor both = attention(first, index) + feed_forward(second, index);
+      const Tensor both = mix(first, index) + feed_forward(second, index);
       return x + dropped(both, index, DropoutPlace::kAfterMlp) * m_.residual_scale;
     }
     Tensor z = x;
     if (mixes) {
-      const Tensor y = after(attention(before(x, first_name), index), first_name);
+      const Tensor y = after(mix(before(x, first_name), index), first_name);
       z = z + dropped(y, index, DropoutPlace::kAfterAttention) * m_.residual_scale;
     }
     if (!feeds) return z;
@@ -356,6 +342,7 @@ class Model {
   const Architecture& m_;
   DropoutDraw draw_;
   std::map<std::string, Tensor> values_;
+  std::map<std::string, Tensor> loads_;  ///< Of biases of routers: rows of each expert in a step.
 };
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const TrainOptions& o,
@@ -415,14 +402,20 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
       }
     }
     optimizer->zero_grad();
-    const Tensor loss = job.documents
-                            ? model.loss_of_documents(documents_of(job, tokens, samples, step))
-                            : model.loss(in, out, {.seed = options.seed, .step = step});
-    loss.backward();
+    Model::Loss found;
+    if (job.documents) {
+      found.next = model.loss_of_documents(documents_of(job, tokens, samples, step));
+      found.minimised = found.next;
+    } else {
+      found = model.loss(in, out, {.seed = options.seed, .step = step});
+    }
+    const Tensor& loss = found.next;
+    found.minimised.backward();
     result.losses.push_back(loss.item<double>());
     result.gradients = model.copy(true);
     result.norms.push_back(torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
     optimizer->step();
+    model.correct();
   }
   result.weights = model.copy(false);
   return result;

@@ -223,7 +223,6 @@ constexpr std::string_view kWithValue[] = {
     "--moe-token-drop-policy",
     "--moe-upcycling-granularity",
     "--moe-z-loss-coeff",
-    "--mtp-loss-scaling-factor",
     "--muon-coefficient-type",
     "--muon-extra-scale-factor",
     "--muon-fp32-matmul-prec",

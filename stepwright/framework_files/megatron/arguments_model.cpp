@@ -53,6 +53,7 @@ constexpr MegatronArgument kModelArguments[] = {
     {"--moe-grouped-gemm", "moe_grouped_gemm", kNone, "true"},
     {"--moe-layer-freq", "moe_layer_freq", kOne, "", "0.10"},
     {"--mtp-num-layers", "mtp_num_layers", kOne, "", "0.12"},
+    {"--mtp-loss-scaling-factor", "mtp_loss_scaling_factor", kOne, "", "0.12"},
     {"--seq-length", "seq_length"},
     {"--max-position-embeddings", "max_position_embeddings"},
     {"--tokenizer-type", "tokenizer_type"},

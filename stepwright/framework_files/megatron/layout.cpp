@@ -68,13 +68,13 @@ class LayoutReader {
 
 }  // namespace
 
-std::string layout_text(std::span<const std::int64_t> layers) {
+std::string layout_text(std::span<const std::int64_t> layers, std::int64_t multi_token) {
   std::string text = "E";
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (i > 0) text += '|';
     if (layers[i] > 0) text += fmt::format("t*{}", layers[i]);
   }
-  return text + 'L';
+  return text + std::string(static_cast<std::size_t>(multi_token), 'm') + 'L';
 }
 
 std::vector<std::int64_t> read_layout(Node node) {
@@ -90,6 +90,11 @@ std::vector<std::int64_t> read_layout(Node node) {
     if (c == 't') ++layers.back();
   }
   return layers;
+}
+
+bool parts_multi_token(Node node) {
+  const auto text = LayoutReader(node.text()).read();
+  return text && text->find('|', std::min(text->find('m'), text->size())) != std::string::npos;
 }
 
 std::int64_t counted_layers(const Fields& fields, std::int64_t layers) {

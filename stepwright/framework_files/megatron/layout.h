@@ -10,12 +10,14 @@
 namespace stepwright {
 
 /// "Ett|tt|ttL": the layers of each chunk in model order, as Megatron's pipeline layout writes
-/// them.
-std::string layout_text(std::span<const std::int64_t> layers);
+/// them; with a multi-token layer "Ett|tt|ttmL".
+std::string layout_text(std::span<const std::int64_t> layers, std::int64_t multi_token);
 
 /// The layers of each chunk of such a layout, with `*N` repetitions and groups in parentheses.
 /// Fails with `kInput` on other letters, chunks without anything, and more than 65,536 parts.
 std::vector<std::int64_t> read_layout(Node node);
+/// Whether a layout has multi-token layers on a stage before the last.
+bool parts_multi_token(Node node);
 
 /// The layers of a model, and one each for embedding and loss where they count as one in the split.
 std::int64_t counted_layers(const Fields& fields, std::int64_t layers);

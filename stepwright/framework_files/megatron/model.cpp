@@ -332,6 +332,9 @@ void add_model_fields(Tree& fields, const Architecture& model) {
   fields.set("hidden_dropout", model.dropout);
   fields.set("attention_dropout", model.dropout);
   add_expert_fields(fields, model);
+  if (model.predicted_ahead() == 0) return;
+  fields.set("mtp_num_layers", model.predicted_ahead());
+  fields.set("mtp_loss_scaling_factor", model.multi_token_weight);
 }
 
 std::optional<Architecture> read_model_fields(const Fields& fields, const Given& given,
@@ -367,6 +370,9 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
   read_experts(fields, model);
   if (is_megatron_deepspeed(fields)) take_deepspeed_model(fields, model);
   read_windows(fields, model);
+  model.multi_token_layers = fields.integer("mtp_num_layers", 0);
+  model.count_multi_token = model.multi_token_layers > 0;
+  model.multi_token_weight = fields.number("mtp_loss_scaling_factor", model.multi_token_weight);
   model.tied = fields.flag("share_embeddings_and_output_weights", true);
   constexpr double kUsualDropout = 0.1;
   model.dropout = fields.number("hidden_dropout", kUsualDropout);

@@ -73,7 +73,8 @@ void add_pipeline(Tree& fields, const PlannedJob& planned, std::string_view rele
   const std::vector<std::int64_t> layers = chunk_layers(planned.job, plan);
   const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
   if (!equal) {
-    fields.set("pipeline_model_parallel_layout", layout_text(layers));
+    fields.set("pipeline_model_parallel_layout",
+               layout_text(layers, planned.job.model.predicted_ahead()));
   } else if (plan.schedule.chunks > 1 && comes_before(release, "0.12")) {
     fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
   } else if (plan.schedule.chunks > 1) {
@@ -189,6 +190,9 @@ void read_schedule(const Fields& fields, Draft& draft) {
   }
   if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
     plan.layers = read_layout(*layout);
+    if (parts_multi_token(*layout)) {
+      draft.leave_out(*layout, "that multi-token layers stand on a stage before that of the loss");
+    }
     if (std::ssize(plan.layers) % pipeline != 0) {
       layout->fail(fmt::format("{} stages are no multiple of pipeline size {}", plan.layers.size(),
                                pipeline));

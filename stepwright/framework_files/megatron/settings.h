@@ -120,7 +120,8 @@ inline constexpr KnownSetting kMegatronSettings[] = {
     {"enable_cuda_graph", "job.kernels"},
     {"external_cuda_graph", "job.kernels"},
     // Of the model.
-    {"mtp_num_layers", "", Matters::kYes, "the modules of multi-token prediction"},
+    {"mtp_num_layers", "job.model"},
+    {"mtp_loss_scaling_factor", "job.model"},
     {"mtp_use_repeated_layer", ""},
     {"mtp_standalone", ""},
     {"mtp_detach_heads", ""},

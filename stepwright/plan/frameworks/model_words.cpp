@@ -90,6 +90,7 @@ constexpr ModelWord kModelWords[] = {
        return !m.beyond.empty() || m.gate_bias || m.activation == Activation::kXielu;
      }},
     {"state_mixers", [](const Architecture& m) { return carries_state(m); }},
+    {"multi_token", [](const Architecture& m) { return m.predicted_ahead() > 0; }},
     {"other_layers", [](const Architecture& m) {
        return std::ranges::any_of(m.pattern, [](const LayerClass& layer) {
          return layer.mixer == Mixer::kNone || layer.feed_forward == FeedForward::kNone ||

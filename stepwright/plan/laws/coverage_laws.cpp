@@ -33,13 +33,17 @@ std::string freezing_values(const Job& job, const Plan& /*plan*/) {
 
 void train_all(Repairs& repairs) { repairs.job_change("nearest legal: all weights are trained"); }
 
-bool counts_multi_token(const Job& job, const Plan& /*plan*/) {
-  return job.model.count_multi_token && job.model.multi_token_layers > 0;
+/// Multi-token layers embed tokens without what stands beside the look-up of the first embedding.
+bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
+  const bool plain = job.model.position == Position::kRope || job.model.position == Position::kNone;
+  return job.model.predicted_ahead() > 0 && (!plain || job.model.embedding_norm);
 }
 
 std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
-  return "model.count_multi_token counts the multi-token prediction of " + job.model_name +
-         " among the parameters, and nothing covers its step yet";
+  return "model.count_multi_token with position " +
+         std::string(name_of(kPositionNames, job.model.position)) +
+         (job.model.embedding_norm ? " and a norm of the embedding" : "") +
+         ": nothing covers multi-token layers that add more to embedded tokens yet";
 }
 
 void leave_multi_token_out(Repairs& repairs) {
@@ -49,7 +53,8 @@ void leave_multi_token_out(Repairs& repairs) {
 constexpr Law kCoverageLaws[] = {
     {Rule::kUnfusedContext, unfused_context, unfused_context_values, repair_unfused_context},
     {Rule::kFrozenStep, freezes, freezing_values, train_all, true},
-    {Rule::kMultiTokenStep, counts_multi_token, multi_token_values, leave_multi_token_out, true}};
+    {Rule::kMultiTokenStep, uncovered_multi_token, multi_token_values, leave_multi_token_out,
+     true}};
 
 }  // namespace
 

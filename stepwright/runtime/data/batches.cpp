@@ -27,32 +27,50 @@ Batches::Batches(const TokenFile& tokens, Samples samples, const Job& job, const
       rank_first_(place.data * (job.sequences / plan.parallel.data)),
       micro_batch_(plan.micro_batch),
       positions_(context_positions(job.length, plan.parallel.context, place.context)),
-      documents_(job) {}
+      documents_(job),
+      ahead_(job.model.predicted_ahead()) {}
 
-MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
+at::Tensor Batches::shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by) {
   const auto width = static_cast<std::int64_t>(positions_.size());
-  const at::Tensor tokens = at::empty({micro_batch_ * width}, at::kLong);
-  const at::Tensor targets = at::empty_like(tokens);
-  const at::Tensor positions = at::empty_like(tokens);
-  const at::Tensor places = at::empty_like(tokens);
+  const at::Tensor found = at::full({micro_batch_ * width}, -1, at::kLong);
+  auto* out = found.data_ptr<std::int64_t>();
   for (std::int64_t row = 0; row < micro_batch_; ++row) {
     const std::int64_t sequence = rank_first_ + micro_batch * micro_batch_ + row;
     const std::int64_t begin = samples_.begin(step * sequences_ + sequence);
+    for (std::int64_t i = 0; i < width; ++i, ++out) {
+      const std::int64_t position = positions_[static_cast<std::size_t>(i)] + by;
+      if (position <= length_) *out = tokens_.at(begin + position);
+    }
+  }
+  return found;
+}
+
+MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
+  const auto width = static_cast<std::int64_t>(positions_.size());
+  const at::Tensor positions = at::empty({micro_batch_ * width}, at::kLong);
+  const at::Tensor places = at::empty_like(positions);
+  for (std::int64_t row = 0; row < micro_batch_; ++row) {
+    const std::int64_t sequence = rank_first_ + micro_batch * micro_batch_ + row;
     for (std::int64_t i = 0; i < width; ++i) {
       const std::int64_t position = positions_[static_cast<std::size_t>(i)];
       const std::int64_t at = row * width + i;
-      tokens.data_ptr<std::int64_t>()[at] = tokens_.at(begin + position);
-      targets.data_ptr<std::int64_t>()[at] = tokens_.at(begin + position + 1);
       positions.data_ptr<std::int64_t>()[at] = position;
       places.data_ptr<std::int64_t>()[at] = sequence * length_ + position;
     }
   }
-  MicroBatch batch{tokens, targets, positions, places};
-  batch.step_targets = documents_.targets(step);
-  if (documents_.any()) {
-    cut_documents(batch, step * sequences_ + rank_first_ + micro_batch * micro_batch_);
+  MicroBatch made{.tokens = shifted(step, micro_batch, 0),
+                  .targets = shifted(step, micro_batch, 1),
+                  .positions = positions,
+                  .places = places};
+  for (std::int64_t depth = 1; depth <= ahead_; ++depth) {
+    made.embedded_ahead.push_back(shifted(step, micro_batch, depth).clamp_min(0));
+    made.targets_ahead.push_back(shifted(step, micro_batch, depth + 1));
   }
-  return batch;
+  made.step_targets = documents_.targets(step);
+  if (documents_.any()) {
+    cut_documents(made, step * sequences_ + rank_first_ + micro_batch * micro_batch_);
+  }
+  return made;
 }
 
 /// Cuts sequences, of which `first` is the first of the run, into their documents.

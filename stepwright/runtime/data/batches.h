@@ -19,6 +19,8 @@ class Batches {
 
  private:
   void cut_documents(MicroBatch& batch, std::int64_t first) const;
+  /// The tokens so far behind those of a micro-batch; -1 beyond a sample.
+  [[nodiscard]] at::Tensor shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by);
   const TokenFile& tokens_;
   Samples samples_;
   std::int64_t sequences_;               ///< Of the global batch.
@@ -27,6 +29,7 @@ class Batches {
   std::int64_t micro_batch_;             ///< Sequences in one.
   std::vector<std::int64_t> positions_;  ///< Of one sequence, on this context rank.
   SequenceDocuments documents_;
+  std::int64_t ahead_;  ///< Multi-token layers.
 };
 
 /// Positions of a sequence that a context rank holds, ascending.

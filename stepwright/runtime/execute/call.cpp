@@ -1,5 +1,7 @@
 #include "stepwright/runtime/execute/call.h"
 
+#include <algorithm>
+
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
@@ -24,6 +26,15 @@ at::Tensor Call::weight(std::string_view name) const {
         gathered_reads.front()->value.narrow(0, parameter->gather_offset, parameter->padded));
   }
   return parameter->shaped(parameter->holder().value);
+}
+
+LayerClass Call::layer_class() const {
+  const Architecture& model = *rank.setting.model;
+  return unit >= 0 ? model.layer_class(unit) : model.usual_layer();
+}
+
+std::int64_t Call::ahead() const {
+  return std::max<std::int64_t>(0, unit - rank.setting.model->layers + 1);
 }
 
 const LocalParameter& Call::parameter() const {

@@ -21,6 +21,12 @@ struct Call : PlacedOperator {
   /// Sets the result at a place.
   void write(std::size_t i, at::Tensor value) { writes.at(i)->value = std::move(value); }
 
+  /// The class of the layer that it is of; that of all layers where it is of none.
+  [[nodiscard]] LayerClass layer_class() const;
+  /// How many tokens further than those of the first embedding and the head it embeds and predicts:
+  /// of a multi-token layer its number, from 1.
+  [[nodiscard]] std::int64_t ahead() const;
+
   /// The type of statistics and of what norms compute in.
   [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "stepwright/runtime/execute/rank_device.h"
 #include "stepwright/runtime/launch/train_options.h"
@@ -17,6 +18,10 @@ class Groups;
 struct MicroBatch {
   at::Tensor tokens;
   at::Tensor targets;
+  /// Of multi-token layers [depth][tokens]: the tokens that each embeds, and those it predicts;
+  /// -1 beyond the sample, where there is nothing to predict.
+  std::vector<at::Tensor> embedded_ahead;
+  std::vector<at::Tensor> targets_ahead;
   at::Tensor positions;
   at::Tensor places;  ///< In the global batch: sequence * length + position.
   /// Numbers of the documents at all places of its sequences, whatever the context rank:

@@ -53,6 +53,16 @@ void count_results(const Call& call, HeldTensors& held) {
   held.note_peak();
 }
 
+void move_to(at::Device device, MicroBatch& made) {
+  std::vector<at::Tensor*> all{&made.tokens, &made.targets, &made.positions, &made.places,
+                               &made.documents};
+  for (at::Tensor& one : made.embedded_ahead) all.push_back(&one);
+  for (at::Tensor& one : made.targets_ahead) all.push_back(&one);
+  for (at::Tensor* one : all) {
+    if (one->defined()) *one = one->to(device);
+  }
+}
+
 void perform(Call& call, HeldTensors& held) {
   note_use(call);
   if (is_communication(call.op.kind)) {
@@ -80,10 +90,7 @@ Work TensorPerformer::issue(PlacedOperator placed) {
     auto found = batches_.find(placed.micro_batch);
     if (found == batches_.end()) {
       MicroBatch made = batch_of_(placed.micro_batch);
-      for (at::Tensor* one :
-           {&made.tokens, &made.targets, &made.positions, &made.places, &made.documents}) {
-        if (one->defined()) *one = one->to(rank_.device.place());
-      }
+      move_to(rank_.device.place(), made);
       found = batches_.emplace(placed.micro_batch, std::move(made)).first;
     }
     batch = &found->second;

@@ -66,6 +66,7 @@ at::Tensor where_open(const at::Tensor& gradient, const at::Tensor& open) {
 void activation_forward(Call& call) {
   if (call.op.purpose == Purpose::kSharedGate) return shared_gate_forward(call);
   if (call.op.purpose == Purpose::kAttentionGate) return attention_gate_forward(call);
+  if (call.op.purpose == Purpose::kMixerGate) return mixer_gate_forward(call);
   const Activation kind = call.rank.setting.model->activation;
   const at::Tensor& x = call.read(0);
   if (!call.op.gated) return call.write(0, apply(kind, x));
@@ -76,6 +77,7 @@ void activation_forward(Call& call) {
 void activation_backward(Call& call) {
   if (call.op.purpose == Purpose::kSharedGate) return shared_gate_backward(call);
   if (call.op.purpose == Purpose::kAttentionGate) return attention_gate_backward(call);
+  if (call.op.purpose == Purpose::kMixerGate) return mixer_gate_backward(call);
   const Activation kind = call.rank.setting.model->activation;
   const at::Tensor& dy = call.read(0);
   const at::Tensor& x = call.read(1);

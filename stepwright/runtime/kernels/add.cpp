@@ -11,8 +11,15 @@ double scale_of(const Call& call) {
   return residual ? call.rank.setting.model->residual_scale : 1;
 }
 
+/// What Mamba selects: step sizes of low rank stand first in what it gives, and the convolution's
+/// result is all of it.
+bool is_of_selection(LayerPart part) {
+  return part == LayerPart::kMixerStep || part == LayerPart::kMixerSelect;
+}
+
 /// The first column of rows of queries, keys, values and gates that an addition concerns.
 std::int64_t first_column(const Call& call, const at::Tensor& added, const at::Tensor& rows) {
+  if (is_of_selection(call.op.part)) return 0;
   if (call.op.part == LayerPart::kAttentionGate) return rows.size(1) - added.size(1);
   return call.rank.setting.heads() * call.rank.setting.model->head_dim;
 }
@@ -20,6 +27,9 @@ std::int64_t first_column(const Call& call, const at::Tensor& added, const at::T
 }  // namespace
 
 void add_forward(Call& call) {
+  if (call.op.part == LayerPart::kMultiTokenJoin) {
+    return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
+  }
   if (call.op.parameter < 0) {
     return call.write(0, at::add(call.read(0), call.read(1), scale_of(call)));
   }
@@ -28,8 +38,18 @@ void add_forward(Call& call) {
   call.write(0, std::move(x));
 }
 
-/// The gradient of what a branch added; that of latent rows with what stands behind them.
+/// The gradient of what a branch added; that of latent rows with what stands behind them; those of
+/// joined rows; this rank's columns of what tensor ranks gathered.
 void add_backward(Call& call) {
+  if (call.op.part == LayerPart::kMultiTokenJoin) {
+    const std::int64_t half = call.read(0).size(1) / 2;
+    call.write(0, call.read(0).narrow(1, 0, half));
+    return call.write(1, call.read(0).narrow(1, half, half));
+  }
+  if (call.op.part == LayerPart::kMultiTokenProjection) {
+    const std::int64_t columns = call.op.shape.columns;
+    return call.write(0, call.read(0).narrow(1, call.rank.place.tensor * columns, columns));
+  }
   if (call.op.part == LayerPart::kKeyPositions) {
     return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
   }
@@ -37,7 +57,8 @@ void add_backward(Call& call) {
   call.write(0, call.read(0) * scale_of(call));
 }
 
-/// The gradient of keys and values that came round the ring, or that of gates, into the rows.
+/// The gradient of keys and values that came round the ring, that of gates, or that of what Mamba
+/// selects, into the rows.
 void accumulate_forward(Call& call) {
   const at::Tensor& added = call.read(0);
   at::Tensor rows = call.read(1);

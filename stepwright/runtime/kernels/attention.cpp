@@ -71,11 +71,9 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
     in.mask.query_documents = documents.index_select(1, in.mask.queries);
     in.mask.key_documents = documents.index_select(1, in.mask.keys);
   }
-  if (call.layer >= 0) {
-    const LayerClass layer = call.rank.setting.model->layer_class(call.layer);
-    in.mask.window = layer.window;
-    in.mask.chunked = layer.chunked;
-  }
+  const LayerClass layer = call.layer_class();
+  in.mask.window = layer.window;
+  in.mask.chunked = layer.chunked;
   const Architecture& model = *call.rank.setting.model;
   in.scale = model.attention_scale > 0 ? model.attention_scale
                                        : 1 / std::sqrt(static_cast<double>(s.head_dim));

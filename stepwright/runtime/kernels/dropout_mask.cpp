@@ -119,7 +119,7 @@ at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet) {
 DropoutDraw draw_of(const Call& call, DropoutPlace place) {
   return {.seed = call.rank.options.seed,
           .step = call.rank.step,
-          .layer = call.layer,
+          .layer = std::max(call.unit, -1),
           .place = place,
           .probability = call.rank.setting.model->dropout};
 }

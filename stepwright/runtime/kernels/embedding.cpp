@@ -5,9 +5,15 @@
 namespace stepwright {
 namespace {
 
+const at::Tensor& tokens(const Call& call) {
+  const std::int64_t ahead = call.ahead();
+  return ahead > 0 ? call.batch->embedded_ahead.at(static_cast<std::size_t>(ahead - 1))
+                   : call.batch->tokens;
+}
+
 /// Token numbers counted from the first that this rank holds.
 at::Tensor local_tokens(const Call& call) {
-  return call.batch->tokens - call.rank.place.tensor * call.op.shape.inner;
+  return tokens(call) - call.rank.place.tensor * call.op.shape.inner;
 }
 
 at::Tensor held(const Call& call, const at::Tensor& local) {
@@ -24,7 +30,7 @@ at::Tensor scaled(const Call& call, const at::Tensor& rows) {
 void embedding_forward(Call& call) {
   const at::Tensor table = call.weight();
   if (!call.rank.setting.tensor_parallel()) {
-    call.write(0, scaled(call, table.index_select(0, call.batch->tokens)));
+    call.write(0, scaled(call, table.index_select(0, tokens(call))));
     return;
   }
   const at::Tensor local = local_tokens(call);

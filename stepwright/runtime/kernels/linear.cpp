@@ -15,6 +15,26 @@ at::Tensor result_gradient(const Call& call) {
   return call.read(0).narrow(1, 0, call.op.shape.columns);
 }
 
+/// What a product uses of its weight or the gradient of it [columns, inner], or of its bias
+/// [columns]: all, or where context ranks share a tensor rank's channels what this one has.
+at::Tensor used(const Call& call, const at::Tensor& all) {
+  const Shape& s = call.op.shape;
+  const std::int64_t rank = call.rank.place.context;
+  const at::Tensor rows =
+      s.columns < all.size(0) ? all.narrow(0, rank * s.columns, s.columns) : all;
+  const bool cut = all.dim() > 1 && s.inner < all.size(1);
+  return cut ? rows.narrow(1, rank * s.inner, s.inner) : rows;
+}
+
+at::Tensor matrix(const Call& call, const at::Tensor& all) {
+  return used(call, all.dim() > 1 ? all : all.unsqueeze(1));
+}
+
+/// What goes into a product: numbers behind its own may stand in the same rows.
+at::Tensor input(const Call& call, std::size_t place) {
+  return call.read(place).narrow(1, 0, call.op.shape.inner);
+}
+
 /// The rows that a rank takes where the gradient of a row-parallel product's bias is summed over
 /// tensor ranks.
 at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
@@ -27,22 +47,23 @@ at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
 
 void linear_forward(Call& call) {
   const at::Tensor bias = call.bias();
-  const at::Tensor& x = call.read(0);
+  const at::Tensor weight = matrix(call, call.weight());
+  const at::Tensor x = input(call, 0);
   if (bias.defined() && adds_bias(call)) {
-    call.write(0, at::addmm(bias, x, call.weight().t()));
+    call.write(0, at::addmm(used(call, bias), x, weight.t()));
   } else {
-    call.write(0, at::mm(x, call.weight().t()));
+    call.write(0, at::mm(x, weight.t()));
   }
 }
 
 void linear_data_gradient_kernel(Call& call) {
-  call.write(0, at::mm(result_gradient(call), call.weight()));
+  call.write(0, at::mm(result_gradient(call), matrix(call, call.weight())));
 }
 
 void linear_weight_gradient_kernel(Call& call) {
   const at::Tensor dy = result_gradient(call);
-  const at::Tensor& x = call.read(1);
-  at::Tensor gradient = call.gradient();
+  const at::Tensor x = input(call, 1);
+  at::Tensor gradient = matrix(call, call.gradient());
   if (gradient.scalar_type() == dy.scalar_type()) {
     gradient.addmm_(dy.t(), x);
   } else {
@@ -50,7 +71,8 @@ void linear_weight_gradient_kernel(Call& call) {
   }
   const at::Tensor bias = call.bias_gradient();
   if (bias.defined()) {
-    accumulate(bias, bias_rows(call, dy).to(bias.scalar_type()).sum(0));
+    const at::Tensor own = used(call, bias);
+    accumulate(own, bias_rows(call, dy).to(bias.scalar_type()).sum(0));
   }
 }
 

@@ -38,6 +38,30 @@ at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
   return exact;
 }
 
+/// What the tokens of a loss are to be, and what its gradient counts in that of the step.
+struct Task {
+  at::Tensor targets;
+  at::Tensor counted;  ///< Undefined: all tokens.
+  double weight = 1;   ///< Of each token.
+};
+
+/// Multi-token layers weigh the mean of their losses, each over the tokens that have a target.
+Task task_of(const Call& call) {
+  const Job& job = call.rank.job;
+  const std::int64_t ahead = call.ahead();
+  if (ahead == 0) {
+    const at::Tensor& targets = call.batch->targets;
+    const bool some = call.batch->documents.defined();
+    return {targets, some ? targets.ge(0).unsqueeze(1) : at::Tensor(),
+            1 / static_cast<double>(call.batch->step_targets)};
+  }
+  const at::Tensor& targets = call.batch->targets_ahead.at(static_cast<std::size_t>(ahead - 1));
+  const auto predicted = static_cast<double>(job.sequences * (job.length - ahead));
+  const double share =
+      job.model.multi_token_weight / static_cast<double>(job.model.predicted_ahead());
+  return {targets, targets.ge(0).unsqueeze(1), share / predicted};
+}
+
 struct Targets {
   at::Tensor local;  ///< [tokens, 1], clamped to the entries here.
   at::Tensor here;   ///< [tokens, 1], whether the target is among them.
@@ -45,13 +69,14 @@ struct Targets {
 
 Targets targets(const Call& call) {
   const std::int64_t width = call.op.shape.columns;
-  const at::Tensor local = (call.batch->targets - first_entry(call)).unsqueeze(1);
+  const at::Tensor local = (task_of(call).targets - first_entry(call)).unsqueeze(1);
   return {local.clamp(0, width - 1), local.ge(0).logical_and(local.lt(width))};
 }
 
 void maximum(Call& call) {
   auto* kept = call.rank.logits;
-  if (kept != nullptr) (*kept)[call.micro_batch] = model_logits(call, call.read(0)).to(at::kDouble);
+  if (kept != nullptr && call.ahead() == 0)
+    (*kept)[call.micro_batch] = model_logits(call, call.read(0)).to(at::kDouble);
   at::Tensor largest = exact_logits(call, call.read(0)).amax(1, true);
   // A rank with nothing but padding must not bring in an infinity.
   call.write(0, largest.clamp_min(std::numeric_limits<float>::lowest()));
@@ -86,15 +111,18 @@ void loss_backward(Call& call) {
   const Architecture& model = *call.rank.setting.model;
   const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
   const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
-  const at::Tensor predicts = call.batch->targets.ge(0).unsqueeze(1);
-  at::Tensor& total = call.rank.sums.loss;
-  total.select(0, 0).add_((sum.log() - target).mul(predicts).sum());
-  total.select(0, 1).add_(predicts.sum());
+  const Task task = task_of(call);
+  if (call.ahead() == 0) {
+    const at::Tensor predicts = task.targets.ge(0).unsqueeze(1);
+    at::Tensor& total = call.rank.sums.loss;
+    total.select(0, 0).add_((sum.log() - target).mul(predicts).sum());
+    total.select(0, 1).add_(predicts.sum());
+  }
   at::Tensor gradient = call.read(0).to(sum.scalar_type()) / sum;
   const Targets t = targets(call);
   gradient.scatter_add_(1, t.local, -t.here.to(gradient.scalar_type()));
-  gradient.mul_(1 / static_cast<double>(call.batch->step_targets));
-  if (call.batch->documents.defined()) gradient.mul_(predicts);
+  gradient.mul_(task.weight);
+  if (task.counted.defined()) gradient.mul_(task.counted);
   if (model.logit_cap > 0) {
     gradient.mul_(slope(call, call.read(fused ? 2 : 3)));
   } else if (model.logit_scale != 1) {

@@ -51,6 +51,16 @@ void update(StoredParameter& parameter, const RankState& rank, const Rates& r) {
   }
 }
 
+/// By how much a step moves a bias of a router (Megatron-LM, `--moe-router-bias-update-rate`).
+constexpr double kBiasRate = 1e-3;
+
+/// Towards experts that got fewer rows than the mean (2408.15664; Megatron-Core
+/// transformer/moe/moe_utils.py, `get_updated_expert_bias`).
+void correct(StoredParameter& bias) {
+  const at::Tensor& loads = bias.gradient;
+  bias.value.add_(at::sign(loads.mean() - loads), kBiasRate);
+}
+
 }  // namespace
 
 void norm_square(Call& call) {
@@ -67,6 +77,7 @@ void optimizer_update(Call& call) {
   const Rates r = rates(call.rank);
   if (!std::isfinite(r.norm)) return;  // every rank knows the norm, so none updates
   for (StoredParameter* parameter : call.rank.store.own()) update(*parameter, call.rank, r);
+  for (StoredParameter* bias : call.rank.store.buffers()) correct(*bias);
 }
 
 }  // namespace stepwright

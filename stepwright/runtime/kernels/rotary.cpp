@@ -9,12 +9,6 @@
 namespace stepwright {
 namespace {
 
-/// The layer of a call; that of every layer where a call has none.
-LayerClass layer_of(const Call& call) {
-  const Architecture& model = *call.rank.setting.model;
-  return call.layer >= 0 ? model.layer_class(call.layer) : model.usual_layer();
-}
-
 /// By how much the rows of a call turn.
 struct Angles {
   at::Tensor cosine;  ///< [rows, 1, pairs].
@@ -24,7 +18,7 @@ struct Angles {
 Angles angles_of(const Call& call, double sign) {
   const auto exact = call.rank.options_of(call.rank.setting.exact);
   const std::vector<double> frequencies =
-      rotary_frequencies(*call.rank.setting.model, layer_of(call));
+      rotary_frequencies(*call.rank.setting.model, call.layer_class());
   const at::Tensor angles =
       at::outer(call.batch->positions.to(exact.dtype()), at::tensor(frequencies, exact));
   return {at::cos(angles).unsqueeze(1), (at::sin(angles) * sign).unsqueeze(1)};
@@ -60,7 +54,7 @@ at::Tensor of_heads(const at::Tensor& rows, std::int64_t heads, std::int64_t fir
 }
 
 bool rotates(const Call& call) {
-  return call.rank.setting.model->position == Position::kRope && layer_of(call).rotated;
+  return call.rank.setting.model->position == Position::kRope && call.layer_class().rotated;
 }
 
 /// Queries, latent keys and values, and the part of keys for all heads, to queries, keys and values

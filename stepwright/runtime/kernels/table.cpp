@@ -23,6 +23,8 @@ constexpr Row kTable[] = {
     {OperatorKind::kUnpermute, unpermute_rows, unpermute_rows},
     {OperatorKind::kRotary, rotary_forward, rotary_backward},
     {OperatorKind::kAttention, attention_forward, attention_backward},
+    {OperatorKind::kConvolution, convolution_forward, convolution_backward},
+    {OperatorKind::kScan, scan_forward, scan_backward},
     {OperatorKind::kActivation, activation_forward, activation_backward},
     {OperatorKind::kDropout, dropout_forward, dropout_backward},
     {OperatorKind::kAdd, add_forward, add_backward},

@@ -17,6 +17,11 @@ at::Tensor dealt_out(const Call& call, std::int64_t rows, const Experts& experts
   return (first + at::arange(experts.top_k, first.options())).remainder(experts.count);
 }
 
+/// Routers that correct their choice by biases are those of DeepSeek-V3.
+bool is_sigmoid(const Experts& experts) {
+  return experts.scoring == Scoring::kSigmoid || experts.correction_bias;
+}
+
 /// What experts of other groups than a row's best ones count in its choice.
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
@@ -43,18 +48,22 @@ at::Tensor largest_of_rows(const at::Tensor& values, std::int64_t count) {
 void top_k_forward(Call& call) {
   const Experts& experts = *call.rank.setting.model->experts;
   const at::Tensor exact = call.read(0).to(scalar_type(call.rank.setting.exact));
-  const at::Tensor probabilities =
-      experts.scoring == Scoring::kSigmoid ? exact.sigmoid() : exact.softmax(1);
-  const at::Tensor chosen =
-      call.rank.job.routing == Routing::kBalanced
-          ? dealt_out(call, exact.size(0), experts)
-          : largest_of_rows(of_best_groups(probabilities, experts), experts.top_k);
+  const at::Tensor probabilities = is_sigmoid(experts) ? exact.sigmoid() : exact.softmax(1);
+  const at::Tensor bias = call.weight(kCorrectionBias);
+  const at::Tensor scores = bias.defined() ? probabilities + bias : probabilities;
+  const at::Tensor chosen = call.rank.job.routing == Routing::kBalanced
+                                ? dealt_out(call, exact.size(0), experts)
+                                : largest_of_rows(of_best_groups(scores, experts), experts.top_k);
   at::Tensor weights = probabilities.gather(1, chosen);
   if (experts.normalize_top_k) weights = weights / weights.sum(1, true);
   call.write(0, probabilities);
   call.write(1, weights * experts.scale);
   call.write(2, chosen.to(at::kInt));
-  call.write(3, at::bincount(chosen.reshape({-1}), {}, experts.count).unsqueeze(0));
+  const at::Tensor counts = at::bincount(chosen.reshape({-1}), {}, experts.count);
+  if (bias.defined() && call.op.phase == Phase::kForward) {
+    accumulate(call.gradient(kCorrectionBias), counts);
+  }
+  call.write(3, counts.unsqueeze(0));
 }
 
 void top_k_backward(Call& call) {
@@ -68,9 +77,8 @@ void top_k_backward(Call& call) {
     d_chosen = (d_chosen - (d_chosen * picked).sum(1, true) / sum) / sum;
   }
   const at::Tensor d = at::zeros_like(probabilities).scatter_(1, chosen, d_chosen);
-  const at::Tensor slope = experts.scoring == Scoring::kSigmoid
-                               ? d * (1 - probabilities)
-                               : d - (d * probabilities).sum(1, true);
+  const at::Tensor slope =
+      is_sigmoid(experts) ? d * (1 - probabilities) : d - (d * probabilities).sum(1, true);
   const at::Tensor d_logits = probabilities * slope;
   call.write(0, d_logits.to(scalar_type(call.rank.setting.storage)));
 }

@@ -29,8 +29,9 @@ void check_variants(const Architecture& model) {
   refuse(std::ranges::any_of(model.pattern,
                              [](const LayerClass& layer) { return layer.norms.has_value(); }),
          "model.layers.norms", "places of their own", "executed is one place for all layers");
-  refuse(carries_state(model), "model.layers", "a mixer that carries a state",
-         "executed are attention and none");
+  refuse(std::ranges::any_of(model.pattern,
+                             [](const LayerClass& layer) { return layer.beside != Mixer::kNone; }),
+         "model.layers.beside", "a second mixer", "executed is one in each layer");
 }
 
 void check_model(const Architecture& model) {
@@ -46,8 +47,6 @@ void check_model(const Architecture& model) {
            "executed are linear and llama3");
   }
   check_variants(model);
-  refuse(model.experts && model.experts->correction_bias, "model.experts.correction_bias", "true",
-         "leave it false: gates take a softmax");
 }
 
 void check_kernels(const Kernels& kernels) {
@@ -68,6 +67,9 @@ void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
   check_model(job.model);
   check_kernels(job.kernels);
+  const bool runs_on = carries_state(job.model) || job.model.predicted_ahead() > 0;
+  refuse(job.documents && runs_on, "batch.lengths", "documents",
+         "executed are layers that attend, of models without multi-token layers");
   refuse(job.dispatcher == Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
   const auto chunks = [](const auto& each) { return each.first.chunked; };

@@ -4,6 +4,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/data/batches.h"
+#include "stepwright/runtime/kernels/mixer_parts.h"
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/messages.h"
 
@@ -129,6 +130,42 @@ void exchange_heads(Call& call) {
   all.narrow(1, into.first, into.count).copy_(moved);
 }
 
+/// The columns of rows of a mixer's first projection, context rank by context rank.
+at::Tensor columns_by_rank(const Call& call) {
+  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  std::vector<at::Tensor> all;
+  for (std::int64_t rank = 0; rank < parts.ranks; ++rank) {
+    all.push_back(context_part(parts, parts.in(), rank, call.rank.index_options()));
+  }
+  return at::cat(all);
+}
+
+/// Rows of a mixer with a state: tokens for heads on the way in, and back behind it.
+void exchange_mixer(Call& call) {
+  const at::Tensor& rows = call.read(0);
+  check_payload(call.op, rows.numel());
+  const bool in = call.op.part == LayerPart::kContextMixerIn;
+  const bool outwards = (call.op.phase != Phase::kDataGradient) == in;
+  if (!in) return call.write(0, outwards ? to_heads(call, rows) : to_tokens(call, rows));
+  const at::Tensor order = columns_by_rank(call);
+  if (outwards) return call.write(0, to_heads(call, rows.index_select(1, order)));
+  const at::Tensor by_rank = to_tokens(call, rows);
+  at::Tensor ordered = at::empty_like(by_rank);
+  ordered.index_copy_(1, order, by_rank);
+  call.write(0, std::move(ordered));
+}
+
+void sum_over_context(Call& call) {
+  at::Tensor buffer = call.read(0).contiguous();
+  check_payload(call.op, buffer.numel());
+  call.rank.groups.of(call.op).all_reduce(call.op, buffer);
+  call.write(0, std::move(buffer));
+}
+
+bool is_of_mixer(LayerPart part) {
+  return part == LayerPart::kContextMixerIn || part == LayerPart::kContextMixerOut;
+}
+
 }  // namespace
 
 void run_context_message(Call& call) {
@@ -136,7 +173,9 @@ void run_context_message(Call& call) {
     case OperatorKind::kShift: return shift_rows(call);
     case OperatorKind::kAllGather: return gather_rows_of_keys(call);
     case OperatorKind::kReduceScatter: return scatter_gradient_of_keys(call);
-    case OperatorKind::kAllToAll: return exchange_heads(call);
+    case OperatorKind::kAllReduce: return sum_over_context(call);
+    case OperatorKind::kAllToAll:
+      return is_of_mixer(call.op.part) ? exchange_mixer(call) : exchange_heads(call);
     default: break;
   }
   throw Error(ErrorKind::kUnsupported,

@@ -33,6 +33,22 @@ void all_gather(Call& call) {
   call.write(0, std::move(whole));
 }
 
+/// The columns of all tensor ranks side by side, of the rows that this rank goes on with.
+void gather_columns(Call& call) {
+  const Setting& s = call.rank.setting;
+  Communicator& group = call.rank.groups.of(call.op);
+  const at::Tensor own = call.read(0).contiguous();
+  at::Tensor all = empty(call, own.size(0) * group.size(), own.size(1));
+  check_payload(call.op, all.numel());
+  group.all_gather(call.op, all, own);
+  const at::Tensor rows = all.view({group.size(), own.size(0), own.size(1)})
+                              .transpose(0, 1)
+                              .reshape({own.size(0), group.size() * own.size(1)});
+  call.write(0, s.sequence_parallel
+                    ? rows.narrow(0, call.rank.place.tensor * s.rows, s.rows).contiguous()
+                    : rows);
+}
+
 void reduce_scatter(Call& call) {
   Communicator& group = call.rank.groups.of(call.op);
   const at::Tensor whole = call.read(0).contiguous();
@@ -73,7 +89,8 @@ void run_message(Call& call) {
   if (call.op.scheme == Scheme::kExpert && call.op.routed) return run_expert_message(call);
   switch (call.op.kind) {
     case OperatorKind::kAllReduce: return all_reduce(call);
-    case OperatorKind::kAllGather: return all_gather(call);
+    case OperatorKind::kAllGather:
+      return call.op.purpose == Purpose::kColumns ? gather_columns(call) : all_gather(call);
     case OperatorKind::kReduceScatter: return reduce_scatter(call);
     case OperatorKind::kSend: return send(call);
     case OperatorKind::kReceive: return receive(call);

@@ -232,7 +232,7 @@ void reduce_small(Call& call, bool tied) {
   std::vector<at::Tensor> gradients;
   for (const std::int32_t id : call.rank.store.order()) {
     for (const StoredParameter* parameter : call.rank.store.unit(id).own(false)) {
-      if (tied ? parameter->slice.table : parameter->slice.partial)
+      if (tied ? parameter->slice.name == kEmbeddingTable : parameter->slice.partial)
         gradients.push_back(parameter->gradient);
     }
   }
@@ -252,6 +252,11 @@ void run_state_message(Call& call) {
     case Purpose::kShareNorm:
       return all_reduce_flat(
           call, {is_of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
+    case Purpose::kShareLoads: {
+      std::vector<at::Tensor> loads;
+      for (const StoredParameter* bias : call.rank.store.buffers()) loads.push_back(bias->gradient);
+      return all_reduce_flat(call, loads);
+    }
     case Purpose::kShareLoss: return all_reduce_flat(call, {sums.loss});
     default: break;
   }

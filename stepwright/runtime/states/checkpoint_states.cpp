@@ -108,7 +108,7 @@ std::vector<std::string> state_names(const RankState& rank) {
 StateCopy copy_states(RankState& rank) {
   StateCopy copy;
   const std::vector<std::string> states = state_names(rank);
-  for (StoredParameter* parameter : rank.store.own()) {
+  for (StoredParameter* parameter : rank.store.kept()) {
     copy_parameter(*parameter, states, state_dtype(rank), copy);
   }
   return copy;
@@ -125,7 +125,7 @@ void load_states(RankState& rank, ShardReader& reader) {
     fail_input(fmt::format("{}: of another optimizer: it holds {}, this plan needs {}", where,
                            fmt::join(index.states, ", "), fmt::join(state_names(rank), ", ")));
   }
-  for (StoredParameter* parameter : rank.store.own()) {
+  for (StoredParameter* parameter : rank.store.kept()) {
     load_parameter(*parameter, index.states, reader);
   }
 }

@@ -33,14 +33,21 @@ std::vector<std::int64_t> vocabulary_rows(std::int64_t whole, std::int64_t own, 
   return rows;
 }
 
+bool is_table(std::string_view name) { return name == kEmbeddingTable || name == "head.weight"; }
+
 Parameter find_parameter(const Architecture& model, std::int32_t unit, std::string_view name) {
   std::vector<Parameter> list;
-  if (unit == kEmbeddingUnit) list = embedding_parameters(model);
-  if (unit == kHeadUnit) list = head_parameters(model);
-  if (unit >= 0) list = layer_parameters(model, model.layer_class(unit));
-  if (unit == kHeadUnit && model.tied && name == "head.weight") {
+  if (is_table(name)) {
+    const bool of_embedding = name == kEmbeddingTable || model.tied;
+    list = of_embedding ? embedding_parameters(model) : head_parameters(model);
+    if (of_embedding) name = kEmbeddingTable;
+  } else if (unit == kEmbeddingUnit) {
     list = embedding_parameters(model);
-    name = "embedding.word";
+  } else if (unit == kHeadUnit || name == "head.bias") {
+    list = head_parameters(model);
+  } else {
+    list = unit < model.layers ? layer_parameters(model, model.layer_class(unit))
+                               : multi_token_parameters(model);
   }
   for (const Parameter& parameter : list) {
     if (parameter.name == name) return parameter;
@@ -49,7 +56,8 @@ Parameter find_parameter(const Architecture& model, std::int32_t unit, std::stri
 }
 
 std::string whole_name(std::int32_t unit, const Parameter& whole) {
-  if (unit >= 0) return fmt::format("layers.{}.{}", unit, whole.name);
+  if (unit >= 0 && whole.split != Split::kVocabulary)
+    return fmt::format("layers.{}.{}", unit, whole.name);
   return std::string(whole.name);
 }
 
@@ -81,7 +89,6 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
                          .local_copies = own.copies,
                          .expert = own.expert,
                          .partial = own.tensor_partial,
-                         .table = whole.is_table(),
                          .start = whole.start};
     if (own.expert) slice.first_copy = place.expert * own.copies;
     if (whole.split == Split::kVocabulary) {
@@ -91,7 +98,7 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
       slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
     }
     if (whole.split == Split::kRow) slice.first_column = rank * own.columns;
-    const bool copied_table = unit == kHeadUnit && s.model->tied && slice.table;
+    const bool copied_table = unit != kEmbeddingUnit && slice.name == kEmbeddingTable;
     const bool copied_bias = own.expert && whole.split == Split::kReplicated && rank > 0;
     slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_bias || copied_table;
     slices.push_back(std::move(slice));

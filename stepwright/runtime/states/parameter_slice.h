@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/model/parameters.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
+
+/// The name of the table that both ends of a model may use.
+inline constexpr std::string_view kEmbeddingTable = "embedding.word";
 
 /// The slice that one rank holds of a parameter of the model, before data-parallel sharding. Fused
 /// matrices are laid out whole by whole (all queries, all keys, all values; all gates, all ups), so
@@ -25,7 +29,6 @@ struct ParameterSlice {
   std::int64_t first_copy = 0;
   bool expert = false;
   bool partial = false;  ///< Its gradient is summed over the tensor ranks.
-  bool table = false;    ///< Of the vocabulary.
   Start start{};
   /// Another rank of the tensor group, or the first pipeline position, has the same values.
   bool duplicate = false;

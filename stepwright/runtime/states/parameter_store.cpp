@@ -1,5 +1,7 @@
 #include "stepwright/runtime/states/parameter_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "stepwright/core/error.h"
@@ -60,8 +62,10 @@ at::Tensor StoredParameter::optimizer_gradient() const {
 }
 
 StoredParameter* StoredUnit::find(std::string_view local_name) {
-  for (StoredParameter& parameter : parameters) {
-    if (parameter.local_name == local_name) return &parameter;
+  for (std::vector<StoredParameter>* list : {&parameters, &buffers}) {
+    for (StoredParameter& parameter : *list) {
+      if (parameter.local_name == local_name) return &parameter;
+    }
   }
   return nullptr;
 }
@@ -96,28 +100,64 @@ ParameterStore::ParameterStore(const Place& place, const StepProgram& program, c
   };
   dense_layout_ = lay(GroupKind::kDataContext, GroupKind::kShardInner);
   expert_layout_ = lay(GroupKind::kExpertData, GroupKind::kExpertShardInner);
+  whole_layout_ =
+      state_layout({}, 1, grid.size(GroupKind::kDataContext),
+                   index_in(grid.members(GroupKind::kDataContext, place.rank), place.rank));
+  std::map<std::int32_t, const std::vector<LocalParameter>*> met;
   for (const Sequence& sequence : stage.sequences) {
     for (const Item& item : sequence.items) {
       const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
-      if (item.units.size() == 1 && !piece.parameters.empty()) {
-        add_unit(item.units.front(), piece.parameters, seed);
-      }
+      if (item.units.size() != 1 || piece.parameters.empty()) continue;
+      const std::int32_t id = item.units.front();
+      if (met.try_emplace(id, &piece.parameters).second) order_.push_back(id);
     }
   }
+  // Owners of tables before those who borrow.
+  for (const std::int32_t id : {kEmbeddingUnit, kHeadUnit}) {
+    if (met.contains(id)) add_unit(id, *met[id], seed);
+  }
+  for (const auto& [id, parameters] : met) add_unit(id, *parameters, seed);
+}
+
+StoredParameter* ParameterStore::owner_of(std::string_view name) {
+  for (auto& [id, unit] : units_) {
+    for (StoredParameter& parameter : unit.parameters) {
+      if (parameter.slice.name == name && parameter.owner == nullptr) return &parameter;
+    }
+  }
+  throw Error(ErrorKind::kRuntime, fmt::format("no block of this rank has {} to lend", name));
+}
+
+void ParameterStore::add_buffers(StoredUnit& unit, std::int32_t id) const {
+  const Architecture& model = *setting_.model;
+  if (id < 0 || !model.experts || !model.experts->correction_bias) return;
+  if (!model.layer_class(id).has_experts()) return;
+  const LocalParameter local{
+      .name = kCorrectionBias, .rows = model.experts->count, .tensor_replicated = true};
+  StoredParameter buffer{.slice = parameter_slices(setting_, coordinates_, id, {local}).front(),
+                         .local_name = local.name,
+                         .layout = &whole_layout_,
+                         .padded = local.rows};
+  for (at::Tensor* one :
+       {&buffer.value, &buffer.gradient, &buffer.first_moment, &buffer.second_moment}) {
+    *one = zeros(local.rows, setting_.exact);
+  }
+  buffer.master = buffer.value;
+  unit.buffers.push_back(std::move(buffer));
 }
 
 void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>& local,
                               std::uint64_t seed) {
   if (units_.contains(id)) return;
   StoredUnit& unit = units_[id];
-  order_.push_back(id);
+  add_buffers(unit, id);
   std::vector<ParameterSlice> slices = parameter_slices(setting_, coordinates_, id, local);
   for (std::size_t i = 0; i < local.size(); ++i) {
     StoredParameter parameter{.slice = std::move(slices[i]), .local_name = local[i].name};
     parameter.layout = local[i].expert ? &expert_layout_ : &dense_layout_;
     parameter.padded = parameter.layout->padded(local[i].elements());
     if (local[i].borrowed) {
-      parameter.owner = units_.at(kEmbeddingUnit).find("embedding.word");
+      parameter.owner = owner_of(parameter.slice.name);
     } else {
       allocate(parameter, seed);
     }
@@ -175,7 +215,7 @@ at::Tensor ParameterStore::zeros(std::int64_t elements, DType type) const {
 }
 
 void ParameterStore::zero_gradients() {
-  for (StoredParameter* parameter : own()) parameter->gradient.zero_();
+  for (StoredParameter* parameter : kept()) parameter->gradient.zero_();
 }
 
 std::vector<StoredParameter*> ParameterStore::own() {
@@ -186,6 +226,20 @@ std::vector<StoredParameter*> ParameterStore::own() {
     }
   }
   return found;
+}
+
+std::vector<StoredParameter*> ParameterStore::buffers() {
+  std::vector<StoredParameter*> found;
+  for (const std::int32_t id : order_) {
+    for (StoredParameter& buffer : units_.at(id).buffers) found.push_back(&buffer);
+  }
+  return found;
+}
+
+std::vector<StoredParameter*> ParameterStore::kept() {
+  std::vector<StoredParameter*> all = own();
+  for (StoredParameter* buffer : buffers()) all.push_back(buffer);
+  return all;
 }
 
 }  // namespace stepwright

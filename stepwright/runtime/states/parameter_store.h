@@ -12,6 +12,9 @@
 
 namespace stepwright {
 
+/// The bias by which a router of loads that differ corrects its choice.
+inline constexpr std::string_view kCorrectionBias = "router.correction_bias";
+
 /// PyTorch's name of a type. Fails with `kUnsupported` for one narrower than 16 bits.
 at::ScalarType scalar_type(DType type);
 
@@ -54,6 +57,8 @@ struct StoredParameter {
 /// A block's parameters in the order of its templates.
 struct StoredUnit {
   std::vector<StoredParameter> parameters;
+  /// What is stored and not trained: biases of routers. Their gradients are loads of experts.
+  std::vector<StoredParameter> buffers;
   std::int64_t gathered_elements = 0;  ///< Of its gathered parameters.
   std::int64_t leaving_elements = 0;   ///< Of its gradients on their way to being reduced.
   /// The parameter of a name that templates use; null when the block has none of this name.
@@ -89,15 +94,20 @@ class ParameterStore {
   [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
   /// All parameters whose states are here, block by block.
   [[nodiscard]] std::vector<StoredParameter*> own();
+  /// The buffers, block by block, and both.
+  [[nodiscard]] std::vector<StoredParameter*> buffers();
+  [[nodiscard]] std::vector<StoredParameter*> kept();
   /// How dense parameters are cut over ranks, or those of experts.
   [[nodiscard]] const StateLayout& layout(bool expert) const {
     return expert ? expert_layout_ : dense_layout_;
   }
-  /// Before the first backward of a step.
+  /// Before the first forward of a step.
   void zero_gradients();
 
  private:
   void add_unit(std::int32_t id, const std::vector<LocalParameter>& local, std::uint64_t seed);
+  void add_buffers(StoredUnit& unit, std::int32_t id) const;
+  [[nodiscard]] StoredParameter* owner_of(std::string_view name);
   void allocate(StoredParameter& parameter, std::uint64_t seed) const;
   void allocate_gradients(StoredUnit& unit) const;
   [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
@@ -108,6 +118,7 @@ class ParameterStore {
   Coordinates coordinates_;
   StateLayout dense_layout_;
   StateLayout expert_layout_;
+  StateLayout whole_layout_;  ///< Of buffers, which every rank has.
   std::map<std::int32_t, StoredUnit> units_;
   std::vector<std::int32_t> order_;
 };

@@ -15,23 +15,26 @@ struct Whole {
 };
 
 void add(std::vector<Whole>& list, const std::string& prefix,
-         const std::vector<Parameter>& parameters) {
+         const std::vector<Parameter>& parameters, WholeState which) {
   for (const Parameter& p : parameters) {
-    if (!p.trained) continue;
+    if (!p.trained && which == WholeState::kGradients) continue;
     std::vector<std::int64_t> extents{p.rows};
-    if (!p.vector) extents.push_back(p.columns);
+    if (!p.vector || p.columns > 1) extents.push_back(p.columns);
     if (p.expert) extents.insert(extents.begin(), p.copies);
     list.push_back({prefix + std::string(p.name), extents});
   }
 }
 
-std::vector<Whole> whole_parameters(const Architecture& model) {
+std::vector<Whole> whole_parameters(const Architecture& model, WholeState which) {
   std::vector<Whole> list;
-  add(list, "", embedding_parameters(model));
-  for (std::int64_t i = 0; i < model.layers; ++i) {
-    add(list, "layers." + std::to_string(i) + ".", layer_parameters(model, model.layer_class(i)));
+  add(list, "", embedding_parameters(model), which);
+  for (std::int64_t i = 0; i < model.layers + model.predicted_ahead(); ++i) {
+    add(list, "layers." + std::to_string(i) + ".",
+        i < model.layers ? layer_parameters(model, model.layer_class(i))
+                         : multi_token_parameters(model),
+        which);
   }
-  add(list, "", head_parameters(model));
+  add(list, "", head_parameters(model), which);
   return list;
 }
 
@@ -70,9 +73,9 @@ void write_file(const std::filesystem::path& path, const std::vector<Whole>& lis
 
 void write_whole_model(RankState& rank, const Groups::World& world, WholeState which,
                        const std::filesystem::path& path) {
-  const std::vector<Whole> list = whole_parameters(rank.job.model);
+  const std::vector<Whole> list = whole_parameters(rank.job.model, which);
   std::map<std::string, std::vector<const StoredParameter*>> held;
-  for (const StoredParameter* parameter : rank.store.own()) {
+  for (const StoredParameter* parameter : rank.store.kept()) {
     held[parameter->slice.name].push_back(parameter);
   }
   std::vector<at::Tensor> values;

@@ -144,6 +144,12 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
     layer.size = unit_size(local_layer_parameters(setting, which));
     layer.with.resize(std::size(kUsualRecomputes) + blocks.listed.size());
   }
+  blocks.multi_tokens = job_.model.predicted_ahead();
+  if (blocks.multi_tokens > 0) {
+    blocks.multi_token.size = unit_size(local_multi_token_parameters(setting, 0, false));
+    blocks.split_multi_token_size = unit_size(local_multi_token_parameters(setting, 0, true));
+    blocks.multi_token.with.resize(blocks.layers.front().with.size());
+  }
   blocks.embedding = price(build_embedding(setting), where);
   blocks.head = price(build_head(setting, false), where);
   blocks.sent_bytes = static_cast<double>(
@@ -168,6 +174,9 @@ void BlockPricer::add(BlockCosts& blocks, const LayerRecompute& recompute, const
         price(build_layer(setting, layer.which, recompute), {layouts, plan.collectives});
     layer.with[at].known = true;
   }
+  if (blocks.multi_tokens == 0) return;
+  blocks.multi_token.with[at].cost =
+      price(build_multi_token(setting, 0, false, recompute), {layouts, plan.collectives});
 }
 
 void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,

@@ -68,7 +68,7 @@ double update_seconds(const PricedPosition& at, PriceTable& computations) {
       computations.seconds(optimizer_operator(own, at.job.optimizer, storage, gradient)) +
       computations.seconds(norm_operator(own, gradient));
   const Messages messages(at.cost, at.plan, at.layouts);
-  const StepEnd end = step_end(at.job, at.stage);
+  const StepEnd end = step_end(at.job, at.plan, at.stage);
   MessageCost sum;
   const auto add = [&](const EndMessage& message) {
     messages.add(sum, {.kind = OperatorKind::kAllReduce,

@@ -66,10 +66,11 @@ double DataCostCache::update_s(const PricedPosition& at, PriceTable& computation
   key.layouts = &at.layouts;
   key.size = at.stage.size;
   key.tied_table = at.stage.tied_table;
+  key.routed_units = at.stage.routed_units;
   for (const auto value :
        {static_cast<int>(at.plan.sharding.gradients), static_cast<int>(at.plan.sharding.optimizer),
         static_cast<int>(at.plan.accumulate), static_cast<int>(at.plan.collectives.data),
-        at.stage.head ? 1 : 0}) {
+        at.stage.head ? 1 : 0, at.plan.sequence_parallel ? 1 : 0}) {
     key.choices = key.choices << 8 | static_cast<std::uint64_t>(value);
   }
   if (updates_.size() > kMostUpdates) updates_.clear();

@@ -142,14 +142,21 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
   }
 }
 
-/// Embedding and head, where the chunk has them.
+/// What a multi-token layer takes beside what the layers of a chunk of the model recompute.
+const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
+                                                 std::int64_t chunk) const {
+  const Content& content = contents_[static_cast<std::size_t>(chunk)];
+  return blocks.multi_token.with[content.recomputed_place].cost;
+}
+
+/// Embedding, multi-token layers and head, where the chunk has them.
 void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                               const Plan& plan, const Place& place) const {
   const Placement placement = placement_of(plan);
   const bool first = placement.holds_embedding(place);
   const bool last = placement.holds_head(place);
   const bool split_table =
-      job_.model.tied && placement.embedding_position() != placement.head_position();
+      shares_table(job_.model) && placement.embedding_position() != placement.head_position();
   const auto add = [&](const BlockPairCost& cost, const UnitSize& size) {
     chunk.add(cost.forward, cost.backward, 1, 0);
     if (form_ == BackwardForm::kBoth) chunk.add_whole(cost.forward, cost.backward, 1, 0);
@@ -159,8 +166,14 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
   };
   if (first) add(blocks.embedding, blocks.embedding_size);
   if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
+  for (std::int64_t i = 0; last && i < blocks.multi_tokens; ++i) {
+    add(multi_token(blocks, placement.model_chunk(place)),
+        split_table && i == 0 ? blocks.split_multi_token_size : blocks.multi_token.size);
+    if (blocks.multi_token.size.expert > 0) ++stage.routed_units;
+  }
   if (split_table && (first || last)) {
-    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense;
+    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense +
+                       blocks.split_multi_token_size.dense - blocks.multi_token.size.dense;
   }
   stage.head = stage.head || last;
 }
@@ -446,10 +459,17 @@ void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan
                                                placement.model_chunk(other), direction);
         double seconds = layers.seconds;
         if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
+        const auto ahead = static_cast<double>(blocks.multi_tokens);
         if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
+        if (placement.holds_head(own) && ahead > 0) {
+          seconds += ahead * multi_token(blocks, placement.model_chunk(own)).forward.seconds;
+        }
         const bool ends = direction != Direction::kWeightGradient;
         if (ends && placement.holds_embedding(other)) seconds += blocks.embedding.backward.seconds;
         if (ends && placement.holds_head(other)) seconds += blocks.head.backward.seconds;
+        if (ends && placement.holds_head(other) && ahead > 0) {
+          seconds += ahead * multi_token(blocks, placement.model_chunk(other)).backward.seconds;
+        }
         (part.beside.*list).push_back(seconds);
         (floor.beside.*list).push_back(layers.least_s);
       }

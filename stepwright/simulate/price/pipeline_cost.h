@@ -81,6 +81,8 @@ class PipelinePricer {
   [[nodiscard]] StageCost stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
   void add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
                   const Content& content) const;
+  [[nodiscard]] const BlockPairCost& multi_token(const BlockCosts& blocks,
+                                                 std::int64_t chunk) const;
   void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                 const Place& place) const;
   [[nodiscard]] PeakBytes activations(const Plan& plan, StageCost& stage);

@@ -22,11 +22,14 @@ struct PositionMessage {
 };
 
 /// The sums of a position at the end of a step.
-inline StepEnd step_end(const Job& job, const StageCost& stage) {
+inline StepEnd step_end(const Job& job, const Plan& plan, const StageCost& stage) {
+  const bool corrects = job.model.experts && job.model.experts->correction_bias;
   return {.partial = stage.size.partial,
           .tied_table = stage.tied_table,
           .loss = stage.head,
-          .experts = job.model.experts.has_value()};
+          .experts = job.model.experts.has_value(),
+          .loads = corrects ? stage.routed_units * job.model.experts->count : 0,
+          .shares_rows = plan.sequence_parallel && plan.parallel.tensor > 1};
 }
 
 /// Buckets into which the gradients of a position fall, one chunk with blocks of equal size

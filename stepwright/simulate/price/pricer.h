@@ -88,7 +88,10 @@ struct BlockCosts {
     std::vector<Recomputed> with;  ///< By `place`.
   };
   std::vector<Layer> layers;
-  std::vector<ModuleSet> listed;  ///< Beside nothing, the core of attention and all.
+  std::int64_t multi_tokens = 0;  ///< Multi-token layers, alike but for the first one's table.
+  Layer multi_token;
+  UnitSize split_multi_token_size;  ///< Of the first with a table of its own.
+  std::vector<ModuleSet> listed;    ///< Beside nothing, the core of attention and all.
   /// Of a recomputation in `Layer::with`.
   [[nodiscard]] std::size_t place(const LayerRecompute& recompute) const;
   BlockPairCost embedding;

@@ -141,6 +141,7 @@ Job job_of(const std::string& model, std::int64_t layers) {
   Job job;
   job.model = *built_in_model(model);
   job.model.layers = layers;
+  job.model.count_multi_token = true;  // of those that have any
   job.cluster = *built_in_cluster("dgx-h100", 8);
   job.sequences = 64;
   job.length = 1024;
@@ -234,7 +235,8 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
   for (const auto& [model, parallel] :
        {std::pair<const char*, Parallel>{"gpt2-xl", {.pipeline = 4, .data = 16}},
         {"llama-3-8b", {.tensor = 4, .pipeline = 2, .data = 8}},
-        {"mixtral-8x7b", {.tensor = 2, .pipeline = 2, .expert = 2, .data = 16}}}) {
+        {"mixtral-8x7b", {.tensor = 2, .pipeline = 2, .expert = 2, .data = 16}},
+        {"deepseek-v3", {.tensor = 2, .pipeline = 2, .expert = 2, .data = 16}}}) {
     const Job job = job_of(model, 8);
     Plan plan;
     plan.parallel = parallel;
@@ -253,7 +255,7 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
         sum.messages += 1;
         sum.elements += static_cast<double>(message.elements);
       };
-      const StepEnd end = step_end(job, stage);
+      const StepEnd end = step_end(job, plan, stage);
       std::ranges::for_each(partial_gradients(plan, end), add);
       std::ranges::for_each(step_numbers(end, DType::kFp32), add);
       const Sums built =

@@ -39,6 +39,10 @@ class Dice {
     job.model_name = pick<std::string>(
         {"llama-3-8b", "llama-2-13b", "llama-3-70b", "mixtral-8x7b", "gpt-neox-20b", "gpt2-xl"});
     job.model = *built_in_model(job.model_name);
+    if (job.model.position == Position::kRope && !flag(4)) {
+      job.model.multi_token_layers = pick(Sizes{1, 2});
+      job.model.count_multi_token = true;
+    }
     job.cluster = *built_in_cluster(
         pick<std::string>({"dgx-h100", "dgx-a100-80g", "gb200-nvl72", "perlmutter-a100-40g"}), 8);
     job.length = job.model_name == "gpt2-xl" ? 1024 : pick(Sizes{2048, 4096, 8192});

@@ -1,0 +1,79 @@
+// The short causal convolution of mixers with a state, each channel by itself, and the activation
+// behind it; a short convolution that is all of a mixer has none.
+#include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/kernels/mixer_parts.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kTaps = "mixer.convolution";
+constexpr std::string_view kTapsBias = "mixer.convolution_bias";
+
+/// [batch, length, channels] so many tokens later (or, below 0, earlier), zeros where there are
+/// none.
+at::Tensor shifted(const at::Tensor& x, std::int64_t by) {
+  return at::constant_pad_nd(x, {0, 0, by, -by});
+}
+
+struct Convolution {
+  MixerParts parts;
+  at::Tensor input;   ///< [batch, length, channels].
+  at::Tensor weight;  ///< [channels, tokens].
+  at::Tensor bias;
+
+  [[nodiscard]] bool activates() const { return parts.kind != Mixer::kShortConvolution; }
+  [[nodiscard]] std::int64_t taps() const { return weight.size(1); }
+  /// How many tokens back a weight reaches.
+  [[nodiscard]] std::int64_t back(std::int64_t tap) const { return taps() - 1 - tap; }
+};
+
+Convolution convolution(const Call& call, const at::Tensor& rows) {
+  Convolution c{.parts = mixer_parts(call.rank, call.layer_class().carrier())};
+  c.weight = own_part(call, c.parts, kTaps, c.parts.convolution());
+  c.bias = own_part(call, c.parts, kTapsBias, c.parts.convolution());
+  if (c.bias.defined()) c.bias = c.bias.flatten();
+  c.input = by_head(call, rows, c.activates() ? c.parts.convolved_at() : 0, c.weight.size(0), 1)
+                .squeeze(2);
+  return c;
+}
+
+at::Tensor sums(const Convolution& c) {
+  at::Tensor y = at::zeros_like(c.input);
+  for (std::int64_t tap = 0; tap < c.taps(); ++tap) {
+    y = y + shifted(c.input, c.back(tap)) * c.weight.select(1, tap);
+  }
+  return c.bias.defined() ? y + c.bias : y;
+}
+
+}  // namespace
+
+void convolution_forward(Call& call) {
+  const Convolution c = convolution(call, call.read(0));
+  const at::Tensor y = sums(c);
+  call.write(0, as_rows(c.activates() ? at::silu(y) : y, call.read(0)));
+}
+
+/// Operands: the gradient, the input, and rows in which that of the input is filled in.
+void convolution_backward(Call& call) {
+  const Convolution c = convolution(call, call.read(1));
+  at::Tensor d = by_head(call, call.read(0), 0, c.weight.size(0), 1).squeeze(2);
+  if (c.activates()) d = at::silu_backward(d, sums(c));
+  at::Tensor d_input = at::zeros_like(c.input);
+  std::vector<at::Tensor> d_weight;
+  for (std::int64_t tap = 0; tap < c.taps(); ++tap) {
+    d_input = d_input + shifted(d, -c.back(tap)) * c.weight.select(1, tap);
+    d_weight.push_back((shifted(c.input, c.back(tap)) * d).sum(at::IntArrayRef{0, 1}));
+  }
+  add_to_part(call, c.parts, kTaps, c.parts.convolution(), at::stack(d_weight, 1));
+  if (c.bias.defined()) {
+    const at::Tensor gradient = d.sum(at::IntArrayRef{0, 1});
+    add_to_part(call, c.parts, kTapsBias, c.parts.convolution(), gradient);
+  }
+  const at::Tensor rows = as_rows(d_input, call.read(1));
+  if (!c.activates()) return call.write(0, rows);
+  at::Tensor all = call.read(2);
+  all.narrow(1, c.parts.convolved_at(), rows.size(1)).copy_(rows);
+  call.write(0, std::move(all));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,138 @@
+// The gates of mixers with a state: a scan's result times an activation of the gates, normed over
+// each head before it (delta net), over groups of heads behind it (Mamba-2), or not; and the
+// products of streams of a short convolution.
+#include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/kernels/mixer_parts.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kMixerNorm = "mixer.norm";
+
+bool is_short(const MixerParts& parts) { return parts.kind == Mixer::kShortConvolution; }
+
+/// What is normed at once, so often in a row: heads, or groups of them.
+std::int64_t normed_groups(const MixerParts& parts) {
+  return parts.kind == Mixer::kDeltaNet ? parts.heads : parts.groups;
+}
+
+/// The weight of the norm as a factor of [batch, length, groups, width].
+at::Tensor norm_weight(const Call& call, const MixerParts& parts) {
+  if (parts.kind == Mixer::kDeltaNet)
+    return call.weight(kMixerNorm).to(call.exact_type()).flatten();
+  return own_part(call, parts, kMixerNorm, {parts.values()}).view({normed_groups(parts), -1});
+}
+
+void add_norm_gradient(const Call& call, const MixerParts& parts, const at::Tensor& each) {
+  const at::Tensor sum = each.sum(at::IntArrayRef{0, 1});
+  if (parts.kind == Mixer::kDeltaNet) return accumulate(call.gradient(kMixerNorm), sum.sum(0));
+  add_to_part(call, parts, kMixerNorm, {parts.values()}, sum.flatten());
+}
+
+at::Tensor columns(const Call& call, const MixerParts& parts, const at::Tensor& rows,
+                   std::int64_t first) {
+  const std::int64_t groups = is_short(parts) ? 1 : normed_groups(parts);
+  return by_head(call, rows, first, parts.values(), groups);
+}
+
+/// Rows whose squares have the mean 1, and what makes them so.
+struct Levelled {
+  at::Tensor rows;
+  at::Tensor scale;
+};
+
+Levelled levelled(const Call& call, const at::Tensor& x) {
+  const double epsilon = call.rank.setting.model->norm_epsilon;
+  const at::Tensor scale = at::rsqrt(x.square().mean(-1, true) + epsilon);
+  return {x * scale, scale};
+}
+
+at::Tensor levelled_backward(const at::Tensor& d, const Levelled& made) {
+  return (d - made.rows * (d * made.rows).mean(-1, true)) * made.scale;
+}
+
+/// Whether the rows are the three streams of a short convolution, of which the first and the third
+/// are multiplied before it; behind it its result is, with the second.
+bool enters(const MixerParts& parts, const at::Tensor& rows) {
+  return rows.size(1) > parts.values();
+}
+
+void short_forward(Call& call, const MixerParts& parts) {
+  const at::Tensor& values = call.read(0);
+  const std::int64_t width = parts.values();
+  if (enters(parts, values))
+    return call.write(0, values.narrow(1, 0, width) * values.narrow(1, 2 * width, width));
+  call.write(0, values * call.read(1).narrow(1, width, width));
+}
+
+/// Operands behind the convolution: the gradient, its result, the streams; before it the gradient,
+/// the streams, and their gradient so far.
+void short_backward(Call& call, const MixerParts& parts) {
+  const at::Tensor& dy = call.read(0);
+  const std::int64_t width = parts.values();
+  if (enters(parts, call.read(1))) {
+    const at::Tensor& in = call.read(1);
+    at::Tensor d = call.read(2);
+    d.narrow(1, 0, width).copy_(dy * in.narrow(1, 2 * width, width));
+    d.narrow(1, 2 * width, width).copy_(dy * in.narrow(1, 0, width));
+    return call.write(0, std::move(d));
+  }
+  const at::Tensor& in = call.read(2);
+  at::Tensor d = at::zeros_like(in);
+  d.narrow(1, width, width).copy_(dy * call.read(1));
+  call.write(0, dy * in.narrow(1, width, width));
+  call.write(1, std::move(d));
+}
+
+}  // namespace
+
+void mixer_gate_forward(Call& call) {
+  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  if (is_short(parts)) return short_forward(call, parts);
+  const at::Tensor values = columns(call, parts, call.read(0), 0);
+  const at::Tensor gates = at::silu(columns(call, parts, call.read(1), parts.gates_at()));
+  if (!call.rank.setting.model->state_mixer->normed) {
+    return call.write(0, as_rows(values * gates, call.read(0)));
+  }
+  const bool first = parts.kind == Mixer::kDeltaNet;
+  const Levelled made = levelled(call, first ? values : values * gates);
+  const at::Tensor out = made.rows * norm_weight(call, parts);
+  call.write(0, as_rows(first ? out * gates : out, call.read(0)));
+  const std::int64_t run = parts.heads / normed_groups(parts);
+  call.write(1, as_rows(made.scale.squeeze(-1).repeat_interleave(run, 2), made.scale));
+}
+
+void mixer_gate_backward(Call& call) {
+  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  if (is_short(parts)) return short_backward(call, parts);
+  const at::Tensor& in = call.read(2);
+  const at::Tensor dy = columns(call, parts, call.read(0), 0);
+  const at::Tensor values = columns(call, parts, call.read(1), 0);
+  const at::Tensor before = columns(call, parts, in, parts.gates_at());
+  const at::Tensor gates = at::silu(before);
+  at::Tensor d_values;
+  at::Tensor d_gates;
+  if (!call.rank.setting.model->state_mixer->normed) {
+    d_values = dy * gates;
+    d_gates = dy * values;
+  } else if (parts.kind == Mixer::kDeltaNet) {
+    const Levelled made = levelled(call, values);
+    const at::Tensor weight = norm_weight(call, parts);
+    add_norm_gradient(call, parts, dy * gates * made.rows);
+    d_values = levelled_backward(dy * gates * weight, made);
+    d_gates = dy * made.rows * weight;
+  } else {
+    const Levelled made = levelled(call, values * gates);
+    add_norm_gradient(call, parts, dy * made.rows);
+    const at::Tensor d_product = levelled_backward(dy * norm_weight(call, parts), made);
+    d_values = d_product * gates;
+    d_gates = d_product * values;
+  }
+  at::Tensor d_in = at::zeros_like(in);
+  d_in.narrow(1, parts.gates_at(), parts.values())
+      .copy_(as_rows(at::silu_backward(d_gates, before), in));
+  call.write(0, as_rows(d_values, in));
+  call.write(1, std::move(d_in));
+}
+
+}  // namespace stepwright

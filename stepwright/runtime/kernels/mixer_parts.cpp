@@ -1,0 +1,94 @@
+#include "stepwright/runtime/kernels/mixer_parts.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stepwright {
+
+PartSizes MixerParts::in() const {
+  switch (kind) {
+    case Mixer::kDeltaNet: return {keys(), keys(), values(), values(), heads, heads};
+    case Mixer::kMamba2: return {values(), values(), keys(), keys(), heads};
+    case Mixer::kMamba: return {values(), values()};
+    default: return {values(), values(), values()};
+  }
+}
+
+PartSizes MixerParts::convolution() const {
+  switch (kind) {
+    case Mixer::kDeltaNet: return {keys(), keys(), values()};
+    case Mixer::kMamba2: return {values(), keys(), keys()};
+    default: return {values()};
+  }
+}
+
+std::int64_t MixerParts::convolved_at() const { return kind == Mixer::kMamba2 ? values() : 0; }
+
+std::int64_t MixerParts::gates_at() const {
+  switch (kind) {
+    case Mixer::kDeltaNet: return 2 * keys() + values();
+    case Mixer::kMamba: return values();
+    default: return 0;
+  }
+}
+
+std::int64_t MixerParts::scalars_at() const { return 2 * keys() + 2 * values(); }
+
+MixerParts mixer_parts(const RankState& rank, Mixer kind) {
+  const Setting& s = rank.setting;
+  const StateMixer& m = *s.model->state_mixer;
+  const std::int64_t ranks = s.tensor * s.context;
+  return {.kind = kind,
+          .ranks = s.context,
+          .heads = m.heads / ranks,
+          .head_dim = m.head_dim,
+          .groups = std::max<std::int64_t>(1, m.groups / ranks),
+          .state = m.state};
+}
+
+at::Tensor context_part(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
+                        const at::TensorOptions& indices) {
+  std::vector<at::Tensor> runs;
+  std::int64_t first = 0;
+  for (const std::int64_t size : sizes) {
+    runs.push_back(at::arange(first + rank * size, first + (rank + 1) * size, indices));
+    first += parts.ranks * size;
+  }
+  return at::cat(runs);
+}
+
+namespace {
+
+/// Of a parameter: all of it where there is one context rank.
+at::Tensor own_rows(const Call& call, const MixerParts& parts, const PartSizes& sizes) {
+  return context_part(parts, sizes, call.rank.place.context, call.rank.index_options());
+}
+
+}  // namespace
+
+at::Tensor own_part(const Call& call, const MixerParts& parts, std::string_view name,
+                    const PartSizes& sizes) {
+  const at::Tensor all = call.weight(name);
+  if (!all.defined()) return all;
+  return all.to(call.exact_type()).index_select(0, own_rows(call, parts, sizes));
+}
+
+void add_to_part(const Call& call, const MixerParts& parts, std::string_view name,
+                 const PartSizes& sizes, const at::Tensor& gradient) {
+  const at::Tensor all = call.gradient(name);
+  if (!all.defined()) return;
+  all.index_add_(0, own_rows(call, parts, sizes), gradient.to(all.scalar_type()));
+}
+
+at::Tensor by_head(const Call& call, const at::Tensor& rows, std::int64_t first, std::int64_t count,
+                   std::int64_t heads) {
+  return rows.narrow(1, first, count)
+      .to(call.exact_type())
+      .reshape({-1, call.rank.setting.length, heads, count / heads});
+}
+
+at::Tensor as_rows(const at::Tensor& heads, const at::Tensor& like) {
+  return heads.reshape({heads.size(0) * heads.size(1), -1}).to(like.scalar_type());
+}
+
+}  // namespace stepwright

@@ -1,0 +1,225 @@
+// The scans of mixers with a state: the gated delta rule, Mamba-2 and Mamba, as transformers
+// computes them (models/qwen3_next `torch_recurrent_gated_delta_rule`, models/mamba2 and
+// models/mamba `torch_forward`), each as one recurrence.
+#include <cmath>
+
+#include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/kernels/mixer_parts.h"
+#include "stepwright/runtime/kernels/recurrence.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kStepBias = "mixer.step_bias";
+constexpr std::string_view kDecay = "mixer.decay";
+constexpr std::string_view kSkip = "mixer.skip";
+
+/// Added to the sum of squares of keys and queries of a delta rule.
+constexpr double kUnitEpsilon = 1e-6;
+
+/// What is read: convolved rows, those of the first projection, and of Mamba step sizes and what it
+/// selected.
+struct Rows {
+  at::Tensor convolved;
+  at::Tensor in;
+  at::Tensor steps;
+  at::Tensor selected;
+};
+
+/// Gradients in the shapes of the rows; undefined where nothing flows.
+struct RowGradients {
+  at::Tensor convolved;
+  at::Tensor scalars;  ///< Of the last columns of the first projection.
+  at::Tensor steps;
+  at::Tensor selected;
+};
+
+/// Rows of a unit length, and what makes them so.
+struct Unit {
+  at::Tensor rows;
+  at::Tensor scale;
+};
+
+Unit unit(const at::Tensor& x) {
+  const at::Tensor scale = at::rsqrt(x.square().sum(-1, true) + kUnitEpsilon);
+  return {x * scale, scale};
+}
+
+at::Tensor unit_backward(const at::Tensor& d, const Unit& made) {
+  return (d - made.rows * (d * made.rows).sum(-1, true)) * made.scale;
+}
+
+/// Keys or queries of each head, out of those of its group; and back.
+at::Tensor of_all_heads(const at::Tensor& groups, std::int64_t heads) {
+  return groups.repeat_interleave(heads / groups.size(2), 2);
+}
+
+at::Tensor of_groups(const at::Tensor& heads, std::int64_t groups) {
+  return heads.unflatten(2, {groups, -1}).sum(3);
+}
+
+at::Tensor sum_of_tokens(const at::Tensor& each) { return each.sum(at::IntArrayRef{0, 1}); }
+
+/// A step size or strength of decay: the softplus of a number and a bias.
+struct Soft {
+  at::Tensor sum;
+  at::Tensor value;
+};
+
+Soft soft(const at::Tensor& x, const at::Tensor& bias) {
+  const at::Tensor sum = x + bias;
+  return {sum, at::softplus(sum)};
+}
+
+at::Tensor soft_backward(const at::Tensor& d, const Soft& made) { return d * made.sum.sigmoid(); }
+
+class DeltaScan {
+ public:
+  DeltaScan(const Call& call, const MixerParts& parts, const Rows& rows)
+      : call_(call), parts_(parts), rows_(rows) {
+    const std::int64_t k = parts.keys();
+    query_ = unit(by_head(call, rows.convolved, 0, k, parts.groups));
+    key_ = unit(by_head(call, rows.convolved, k, k, parts.groups));
+    const std::int64_t at = parts.scalars_at();
+    strength_ = by_head(call, rows.in, at, parts.heads, parts.heads).squeeze(-1).sigmoid();
+    soft_ = soft(by_head(call, rows.in, at + parts.heads, parts.heads, parts.heads).squeeze(-1),
+                 own_part(call, parts, kStepBias, {parts.heads}).flatten());
+    rate_ = own_part(call, parts, kDecay, {parts.heads}).flatten().exp();
+    in_ = {.queries = of_all_heads(query_.rows, parts.heads) * scale(),
+           .keys = of_all_heads(key_.rows, parts.heads),
+           .values = by_head(call, rows.convolved, 2 * k, parts.values(), parts.heads),
+           .strengths = strength_,
+           .decays = (-rate_ * soft_.value).exp().unsqueeze(-1),
+           .corrects = true};
+  }
+
+  [[nodiscard]] at::Tensor out() const { return recur(in_); }
+
+  [[nodiscard]] RowGradients backward(const at::Tensor& dy) const {
+    const Recurrence d = recur_backward(in_, dy);
+    const at::Tensor d_query = unit_backward(of_groups(d.queries, parts_.groups) * scale(), query_);
+    const at::Tensor d_key = unit_backward(of_groups(d.keys, parts_.groups), key_);
+    const at::Tensor d_exponent = (d.decays * in_.decays).squeeze(-1);
+    const at::Tensor d_sum = soft_backward(-rate_ * d_exponent, soft_);
+    add_to_part(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_sum));
+    add_to_part(call_, parts_, kDecay, {parts_.heads},
+                sum_of_tokens(-rate_ * soft_.value * d_exponent));
+    const at::Tensor d_strength = d.strengths * strength_ * (1 - strength_);
+    return {
+        .convolved = at::cat({as_rows(d_query, rows_.convolved), as_rows(d_key, rows_.convolved),
+                              as_rows(d.values, rows_.convolved)},
+                             1),
+        .scalars = at::cat({as_rows(d_strength, rows_.in), as_rows(d_sum, rows_.in)}, 1)};
+  }
+
+ private:
+  [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(parts_.state)); }
+
+  const Call& call_;
+  const MixerParts& parts_;
+  const Rows& rows_;
+  Unit query_, key_;
+  at::Tensor strength_, rate_;
+  Soft soft_;
+  Recurrence in_;
+};
+
+/// Mamba-2, whose heads have a decay each, and Mamba, whose channels have one for each element of
+/// the state and step sizes of their own.
+class MambaScan {
+ public:
+  MambaScan(const Call& call, const MixerParts& parts, const Rows& rows)
+      : call_(call), parts_(parts), rows_(rows), selects_(parts.kind == Mixer::kMamba) {
+    const std::int64_t n = parts.keys();
+    const at::Tensor& from = selects_ ? rows.selected : rows.convolved;
+    keys_at_ = selects_ ? from.size(1) - 2 * n : parts.values();
+    const at::Tensor steps =
+        selects_ ? by_head(call, rows.steps, 0, parts.heads, parts.heads)
+                 : by_head(call, rows.in, parts.scalars_at(), parts.heads, parts.heads);
+    const at::Tensor bias = own_part(call, parts, kStepBias, {parts.heads}).flatten();
+    // A projection of step sizes has added its bias.
+    soft_ = soft(steps.squeeze(-1), selects_ ? at::zeros_like(bias) : bias);
+    rate_ = own_part(call, parts, kDecay, {parts.heads}).view({parts.heads, -1}).exp();
+    skip_ = own_part(call, parts, kSkip, {parts.heads}).view({parts.heads, 1});
+    in_ = {.queries = of_all_heads(by_head(call, from, keys_at_ + n, n, parts.groups), parts.heads),
+           .keys = of_all_heads(by_head(call, from, keys_at_, n, parts.groups), parts.heads),
+           .values = by_head(call, rows.convolved, 0, parts.values(), parts.heads),
+           .strengths = soft_.value,
+           .decays = (-rate_ * soft_.value.unsqueeze(-1)).exp()};
+  }
+
+  [[nodiscard]] at::Tensor out() const { return recur(in_) + in_.values * skip_; }
+
+  [[nodiscard]] RowGradients backward(const at::Tensor& dy) const {
+    const Recurrence d = recur_backward(in_, dy);
+    const at::Tensor d_exponent = d.decays * in_.decays;
+    const at::Tensor d_soft = d.strengths - (d_exponent * rate_).sum(-1);
+    const at::Tensor d_steps = soft_backward(d_soft, soft_);
+    const at::Tensor d_values = d.values + dy * skip_;
+    add_to_part(call_, parts_, kSkip, {parts_.heads}, sum_of_tokens((dy * in_.values).sum(-1)));
+    const at::Tensor d_rate = sum_of_tokens(-d_exponent * soft_.value.unsqueeze(-1)) * rate_;
+    add_to_part(call_, parts_, kDecay, {parts_.heads},
+                d_rate.size(1) == 1 ? d_rate.squeeze(1) : d_rate);
+    const at::Tensor keys = as_rows(of_groups(d.keys, parts_.groups), rows_.convolved);
+    const at::Tensor queries = as_rows(of_groups(d.queries, parts_.groups), rows_.convolved);
+    const at::Tensor values = as_rows(d_values, rows_.convolved);
+    if (!selects_) {
+      add_to_part(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_steps));
+      return {.convolved = at::cat({values, keys, queries}, 1),
+              .scalars = as_rows(d_steps, rows_.in)};
+    }
+    const at::Tensor low = at::zeros({keys.size(0), keys_at_}, keys.options());
+    return {.convolved = values,
+            .steps = as_rows(d_steps, rows_.in),
+            .selected = at::cat({low, keys, queries}, 1)};
+  }
+
+ private:
+  const Call& call_;
+  const MixerParts& parts_;
+  const Rows& rows_;
+  bool selects_;
+  std::int64_t keys_at_ = 0;
+  at::Tensor rate_, skip_;
+  Soft soft_;
+  Recurrence in_;
+};
+
+Rows rows_of(const Call& call, std::size_t first) {
+  const bool selects = call.op.purpose == Purpose::kMambaScan;
+  return {.convolved = call.read(first),
+          .in = call.read(first + 1),
+          .steps = selects ? call.read(first + 2) : at::Tensor(),
+          .selected = selects ? call.read(first + 3) : at::Tensor()};
+}
+
+}  // namespace
+
+void scan_forward(Call& call) {
+  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  const Rows rows = rows_of(call, 0);
+  const at::Tensor out = parts.kind == Mixer::kDeltaNet ? DeltaScan(call, parts, rows).out()
+                                                        : MambaScan(call, parts, rows).out();
+  call.write(0, as_rows(out, rows.convolved));
+}
+
+/// Operands: the gradient, rows, and the gradient of the first projection's rows, in which that of
+/// their last columns is filled in.
+void scan_backward(Call& call) {
+  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  const Rows rows = rows_of(call, 1);
+  const at::Tensor dy = by_head(call, call.read(0), 0, parts.values(), parts.heads);
+  RowGradients d = parts.kind == Mixer::kDeltaNet ? DeltaScan(call, parts, rows).backward(dy)
+                                                  : MambaScan(call, parts, rows).backward(dy);
+  at::Tensor d_in = call.read(call.reads.size() - 1);
+  if (d.scalars.defined()) {
+    d_in.narrow(1, parts.scalars_at(), d.scalars.size(1)).copy_(d.scalars);
+  }
+  call.write(0, std::move(d.convolved));
+  call.write(1, std::move(d_in));
+  if (!d.steps.defined()) return;
+  call.write(2, std::move(d.steps));
+  call.write(3, std::move(d.selected));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,125 @@
+// Modules behind the last layer that predict tokens further ahead (DeepSeek-V3, 2412.19437, section
+// 2.2): the hidden rows of the module before and the embedded next tokens, each normed, joined and
+// projected; a layer like the last one; a norm, and the model's own head with a loss of its own.
+#include "stepwright/step/blocks.h"
+#include "stepwright/step/layer.h"
+#include "stepwright/step/unit.h"
+
+namespace stepwright {
+namespace {
+
+constexpr NormRole kHiddenNorm{Keep::kMultiTokenHidden, Keep::kMultiTokenHiddenStatistics,
+                               LayerPart::kMultiTokenHiddenNorm, Keep::kMultiTokenHiddenCopies};
+constexpr NormRole kEmbeddedNorm{Keep::kMultiTokenEmbedded, Keep::kMultiTokenEmbeddedStatistics,
+                                 LayerPart::kMultiTokenEmbeddingNorm,
+                                 Keep::kMultiTokenEmbeddedCopies};
+constexpr NormRole kAheadNorm{Keep::kFinalInput, Keep::kFinalStatistics,
+                              LayerPart::kMultiTokenFinalNorm, Keep::kFinalNormCopies};
+
+LayerClass class_of_modules(const Setting& s) { return s.model->layer_class(s.model->layers - 1); }
+
+Sheet rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
+
+/// Its columns are shared by the tensor ranks, who gather them (Megatron-Core
+/// transformer/multi_token_prediction.py, `eh_proj`).
+Product projection(const Setting& s) {
+  return {s.tokens, 2 * s.model->hidden, s.model->hidden / s.tensor,
+          LayerPart::kMultiTokenProjection};
+}
+
+/// A message over columns: each tensor rank has some of all rows.
+Operator column_message(const Emit& e, OperatorKind kind, Phase phase) {
+  return {.kind = kind,
+          .phase = phase,
+          .stream = message_stream(e.s, Scheme::kTensor),
+          .scheme = Scheme::kTensor,
+          .group = GroupKind::kTensor,
+          .dtype = e.s.storage,
+          .payload_elements = e.s.tokens * e.s.model->hidden,
+          .part = LayerPart::kMultiTokenProjection,
+          .purpose = Purpose::kColumns};
+}
+
+Operator joining(const Emit& e, Phase phase) {
+  return computation(e, OperatorKind::kAdd, phase, LayerPart::kMultiTokenJoin,
+                     {.rows = e.s.rows, .columns = 2 * e.s.model->hidden});
+}
+
+/// The rows that go into the layer. Of what is gathered, each rank goes on with its own rows.
+TensorId project(Emit& e, TensorId joined) {
+  const TensorId own = column_linear(e, joined, Keep::kMultiTokenJoined, projection(e.s));
+  if (!e.s.tensor_parallel()) return own;
+  const TensorId all = message_buffer(e, "multi_token.projected", e.s.rows, e.s.model->hidden);
+  e.out.add(column_message(e, OperatorKind::kAllGather, e.forward), {own}, {all});
+  return all;
+}
+
+TensorId project_backward(Emit& e, TensorId dy) {
+  TensorId own = dy;
+  if (e.s.tensor_parallel()) {
+    const std::int64_t h = e.s.model->hidden;
+    const TensorId all =
+        enter_tensor(e, dy, {h, LayerPart::kMultiTokenProjection, Phase::kDataGradient});
+    own = activation(e, "gradient", e.s.tokens, projection(e.s).columns);
+    e.out.add(
+        computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kMultiTokenProjection,
+                    {.rows = e.s.tokens, .columns = projection(e.s).columns}),
+        {all}, {own});
+  }
+  return column_linear_backward(e, own, Keep::kMultiTokenJoined, projection(e.s));
+}
+
+TensorId entry(Emit& e, TensorId hidden) {
+  const TensorId embedded = norm(e, embedded_rows(e), rows_of(e.s), kEmbeddedNorm);
+  const TensorId normed = norm(e, hidden, rows_of(e.s), kHiddenNorm);
+  const TensorId joined = activation(e, "multi_token.joined", e.s.rows, 2 * e.s.model->hidden);
+  e.out.add(joining(e, e.forward), {embedded, normed}, {joined});
+  return project(e, joined);
+}
+
+/// Returns the gradient of the hidden rows.
+TensorId entry_backward(Emit& e, TensorId dy) {
+  const TensorId d_joined = project_backward(e, dy);
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId d_embedded = activation(e, "gradient", e.s.rows, h);
+  const TensorId d_normed = activation(e, "gradient", e.s.rows, h);
+  e.out.add(joining(e, Phase::kDataGradient), {d_joined}, {d_embedded, d_normed});
+  embedded_rows_backward(e, norm_backward(e, d_embedded, rows_of(e.s), kEmbeddedNorm));
+  return norm_backward(e, d_normed, rows_of(e.s), kHiddenNorm);
+}
+
+}  // namespace
+
+BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table,
+                            const LayerRecompute& recompute) {
+  const std::vector<LocalParameter> parameters = local_multi_token_parameters(s, depth, own_table);
+  const bool is_last = depth + 1 == s.model->predicted_ahead();
+  LayerWriter layer(class_of_modules(s), recompute);
+  Unit forward(s, "multi_token.forward", parameters);
+  const TensorId before = forward.builder.input(residual_tensor(s, "residual"));
+  Kept all;
+  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
+  const TensorId into_layer = entry(e, before);
+  Kept of_layer;
+  Emit inside{forward.builder, s, of_layer, Phase::kForward, forward.parameters, -1};
+  const TensorId hidden = layer.forward(inside, into_layer);
+  predict(e, hidden, kAheadNorm);
+  if (!is_last) forward.builder.output(hidden);
+  const Kept kept = all.with(layer.surviving(of_layer, into_layer));
+  all = all.with(of_layer);
+  forward.builder.save(kept);
+
+  Unit backward(s, "multi_token.backward", parameters);
+  const TensorId d_ahead =
+      is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
+  Kept restored = backward.builder.restore(forward.builder, kept);
+  backward.open_gradients();
+  Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
+  const TensorId d_hidden = predict_backward(b, kAheadNorm, d_ahead);
+  backward.builder.output(entry_backward(
+      b, layer.backward(b, d_hidden, {forward.builder, all, kept, forward.parameters})));
+  backward.close_gradients();
+  return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+}
+
+}  // namespace stepwright
