@@ -16,6 +16,7 @@ Tensor Feed::act(const Tensor& x) const {
     case Activation::kGelu: return at::gelu(x);
     case Activation::kGeluTanh: return at::gelu(x, "tanh");
     case Activation::kRelu: return x.clamp_min(0);
+    case Activation::kXielu: break;  // not executed
     case Activation::kClampedSwiglu:
     case Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
     case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
