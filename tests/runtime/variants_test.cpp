@@ -172,10 +172,10 @@ class Variants : public ::testing::TestWithParam<RankCase> {};
 
 TEST_P(Variants, LearnWhatOneProcessLearns) { expect_what_one_process_learns(GetParam()); }
 
-constexpr auto kName = [](const auto& one) { return std::string(one.param.name); };
-INSTANTIATE_TEST_SUITE_P(Blocks, Variants, ::testing::ValuesIn(kVariants), kName);
-INSTANTIATE_TEST_SUITE_P(States, Variants, ::testing::ValuesIn(kStates), kName);
-INSTANTIATE_TEST_SUITE_P(MultiToken, Variants, ::testing::ValuesIn(kMultiToken), kName);
+constexpr auto kVariantName = [](const auto& one) { return std::string(one.param.name); };
+INSTANTIATE_TEST_SUITE_P(Blocks, Variants, ::testing::ValuesIn(kVariants), kVariantName);
+INSTANTIATE_TEST_SUITE_P(States, Variants, ::testing::ValuesIn(kStates), kVariantName);
+INSTANTIATE_TEST_SUITE_P(MultiToken, Variants, ::testing::ValuesIn(kMultiToken), kVariantName);
 
 }  // namespace
 }  // namespace stepwright::testing

@@ -175,8 +175,9 @@ void BlockPricer::add(BlockCosts& blocks, const LayerRecompute& recompute, const
     layer.with[at].known = true;
   }
   if (blocks.multi_tokens == 0) return;
-  blocks.multi_token.with[at].cost =
-      price(build_multi_token(setting, 0, false, recompute), {layouts, plan.collectives});
+  // The last takes in no gradient beside its own and holds the least.
+  const BlockPair last = build_multi_token(setting, blocks.multi_tokens - 1, false, recompute);
+  blocks.multi_token.with[at].cost = price(last, {layouts, plan.collectives});
 }
 
 void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,

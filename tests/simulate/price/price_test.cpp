@@ -39,8 +39,8 @@ class Dice {
     job.model_name = pick<std::string>(
         {"llama-3-8b", "llama-2-13b", "llama-3-70b", "mixtral-8x7b", "gpt-neox-20b", "gpt2-xl"});
     job.model = *built_in_model(job.model_name);
-    if (job.model.position == Position::kRope && !flag(4)) {
-      job.model.multi_token_layers = pick(Sizes{1, 2});
+    if (job.model.position == Position::kRope && ++jobs_ % 4 == 0) {
+      job.model.multi_token_layers = 1 + jobs_ % 8 / 4;
       job.model.count_multi_token = true;
     }
     job.cluster = *built_in_cluster(
@@ -120,6 +120,7 @@ class Dice {
   }
 
   std::mt19937_64 engine_;
+  std::int64_t jobs_ = 0;
 };
 
 double median(std::vector<double> values) {
