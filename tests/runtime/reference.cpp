@@ -72,7 +72,7 @@ class Model {
       const std::int64_t count = tokens.numel() - 1;
       if (count == 0) continue;
       const Tensor rows = tokens.unsqueeze(0);
-      sum = sum + loss(rows.narrow(1, 0, count), rows.narrow(1, 1, count), {}) *
+      sum = sum + loss(rows.narrow(1, 0, count), rows.narrow(1, 1, count), {}).next *
                       static_cast<double>(count);
       targets += count;
     }
