@@ -41,7 +41,7 @@ StageMemory stage_memory(const States& states, const KindBytes& tensors, const R
   set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer));
   for (int i = 0; i < kTensorKinds; ++i) set(kKindOfTensors[i], tensors[i]);
   set(MemoryKind::kReserve,
-      reserve.bytes(total_bytes(tensors), static_cast<double>(states.parameters),
+      reserve.bytes(total_bytes(tensors), static_cast<double>(states.parameters - states.frozen),
                     static_cast<double>(states.optimizer)));
   return result;
 }

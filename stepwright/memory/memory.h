@@ -78,7 +78,8 @@ struct MemoryReport {
 struct Reserve {
   double fixed_bytes = 0;
   double share = 0;
-  double parameter_share = 0;  ///< Flat copies and buckets, of the parameters that a rank stores.
+  double parameter_share =
+      0;  ///< Flat copies and buckets, of the trained parameters that it stores.
   double optimizer_share = 0;  ///< Of its optimizer states.
 
   /// The whole bytes set aside beside `dynamic_bytes` of tensors that come and go and beside stored

@@ -69,7 +69,28 @@ double forward_flops_per_token(const Architecture& model, std::int64_t length) {
   return flops;
 }
 
+namespace {
+
+/// FLOPs of one token through a frozen model's layers and head, both ways.
+double partly_trained_flops(const Architecture& model, std::int64_t length) {
+  const bool frozen_table = model.adapters || (model.tied && model.frozen.embedding);
+  double flops = (frozen_table ? 2 : 3) * head_flops(model);
+  for (const auto& [layer, layers] : model.layer_classes()) {
+    std::vector<Parameter> list = layer_parameters(model, layer);
+    const int backward = layer.gradients == GradientPath::kAbove ? 0 : 1;
+    double each = (1 + backward) * matrix_flops(list, model) +
+                  (1 + 2 * backward) * mixer_flops(model, layer, length);
+    std::erase_if(list, [](const Parameter& parameter) { return parameter.frozen; });
+    each += backward * matrix_flops(list, model);
+    flops += static_cast<double>(layers) * each;
+  }
+  return flops;
+}
+
+}  // namespace
+
 double training_flops_per_token(const Architecture& model, std::int64_t length) {
+  if (model.freezes()) return partly_trained_flops(model, length);
   return 3 * forward_flops_per_token(model, length);
 }
 

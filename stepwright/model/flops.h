@@ -11,7 +11,10 @@ namespace stepwright {
 /// 2 * length * heads * (head_dim + value_dim) with the causal mask not halved; windows cap length.
 double forward_flops_per_token(const Architecture& model, std::int64_t length);
 
-/// Forward and backward: three times the forward (PaLM, appendix B; no recomputation).
+/// Forward and backward: three times the forward (PaLM, appendix B; no recomputation). A frozen
+/// matrix has no weight gradient and counts twice, and of what lies below everything that is
+/// trained only the forward counts; adapters count as what they are. So NVIDIA counts, too (4 FLOPs
+/// for each frozen parameter and token, 6 for each of an adapter).
 double training_flops_per_token(const Architecture& model, std::int64_t length);
 
 }  // namespace stepwright

@@ -41,9 +41,12 @@ constexpr Named<Rule> kRuleSentences[] = {
      "the algorithm of expert parallelism covers one of its messages and suits its group"},
     {Rule::kUnfusedContext,
      "unfused attention has context above 1 only as ulysses (the others are not covered yet)"},
-    {Rule::kFrozenStep, "all weights are trained (adapters and frozen parts are not covered yet)"},
+    {Rule::kFrozenStep,
+     "expert_tensor is 1 where experts have adapters, and pipeline where whole layers have no "
+     "backward (others are not covered yet)"},
     {Rule::kMultiTokenStep,
-     "multi-token layers embed tokens without positions or a norm (not covered yet)"},
+     "multi-token layers embed tokens without positions or a norm, and all weights are trained "
+     "(others are not covered yet)"},
     {Rule::kStagesWithinLayers, "pipeline x chunks are at most the layers"},
     {Rule::kLayerSplit,
      "a list of layers has one entry per chunk, that sum to the layers and leave no position "

@@ -85,7 +85,8 @@ TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
   const TensorId qkv = kept(e, Keep::kQkNormed);
   const TensorId sums = shared_sums(e, d_qkv, qkv, phase);
   e.out.add(head_norm(e, phase, Purpose::kHeadNorm),
-            {d_qkv, qkv, kept(e, Keep::kQkStatistics), sums, e.parameters}, {d_qkv, e.gradients});
+            {d_qkv, qkv, kept(e, Keep::kQkStatistics), sums, e.parameters},
+            {d_qkv, gradients_of(e, e.out.parameter(kQkNorm.part))});
   return d_qkv;
 }
 
@@ -162,15 +163,13 @@ TensorId attention_block(Emit& e, TensorId normed, const LayerClass& layer) {
   e.kept.set(Keep::kAttentionOut, out);
   const TensorId result = gate_result(e, out);
   end_module(e, Module::kCoreAttention, result);
-  return linear(e, result, output_product(e.s));
+  return adapted_linear(e, result, output_product(e.s));
 }
 
 TensorId attention_block_backward(Emit& e, TensorId dy, const LayerClass& layer) {
-  const Product output = output_product(e.s);
-  const TensorId d_result = linear_data_gradient(e, dy, output);
   const bool gated = e.s.model->attention_gate;
-  linear_weight_gradient(e, dy, kept(e, gated ? Keep::kAttentionGated : Keep::kAttentionOut),
-                         output);
+  const TensorId d_result = linear_backward(
+      e, dy, gated ? Keep::kAttentionGated : Keep::kAttentionOut, output_product(e.s));
   const GateGradients d = gate_backward(e, d_result);
   const TensorId d_qkv = attention_core_backward(e, d.out, layer);
   join_gates(e, d_qkv, d.gates);

@@ -38,8 +38,9 @@ TemplateId TemplateStore::add(Template piece) {
 
 Block TemplateStore::add(BlockPair pair, BackwardForm form) {
   Block block;
-  block.size = unit_size(pair.forward.parameters);
+  block.size = unit_size(s_, pair.forward.parameters);
   block.forward = add(std::move(pair.forward));
+  if (pair.backward.operators.empty()) return block;
   if (form != BackwardForm::kWhole) {
     SplitBackward parts = split_backward(pair.backward);
     block.backward = add(std::move(parts.data));
@@ -53,12 +54,14 @@ Block TemplateStore::add(BlockPair pair, BackwardForm form) {
 Block TemplateStore::embedding() {
   Block block = add(build_embedding(s_), BackwardForm::kWhole);
   block.unit = kEmbeddingUnit;
+  block.gradients = embedding_gradients(*s_.model);
   return block;
 }
 
 Block TemplateStore::head(bool own_table) {
   Block block = add(build_head(s_, own_table), BackwardForm::kWhole);
   block.unit = kHeadUnit;
+  block.gradients = head_gradients(*s_.model);
   return block;
 }
 
@@ -79,6 +82,7 @@ Block TemplateStore::layer(std::int64_t index, const LayerRecompute& recompute) 
   Block block = found->second;
   block.layer = static_cast<std::int32_t>(index);
   block.unit = block.layer;
+  block.gradients = which.gradients;
   return block;
 }
 
@@ -117,7 +121,9 @@ TemplateId TemplateStore::pair(TemplateId forward, TemplateId backward,
 
 TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const UnitSize& unit,
                                  bool first_use) {
-  const std::vector<std::int64_t> key{unit.dense, unit.expert, unit.borrowed, first_use ? 1 : 0};
+  const std::vector<std::int64_t> key{unit.dense,        unit.expert,        unit.borrowed,
+                                      unit.frozen_dense, unit.frozen_expert, unit.frozen_borrowed,
+                                      first_use ? 1 : 0};
   const auto [entry, fresh] = gathers_.try_emplace(key, -1);
   if (fresh) {
     Template piece = sharding.gather(unit, first_use);
@@ -201,6 +207,7 @@ void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& bl
                              const Progress& progress, bool last) {
   const bool ends = ends_step(last);
   if (!sharding_.reduces_each_backward() && !ends) return;
+  if (!block.size.trains()) return;
   bucket.units.push_back(block.size);
   bucket.ids.push_back(block.unit);
   bucket.elements += block.size.dense + block.size.expert;
@@ -213,6 +220,15 @@ void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& bl
   }
 }
 
+bool SequenceWriter::gradient_comes() const {
+  return std::ranges::any_of(chunk_.blocks, [](const Block& block) { return block.backward >= 0; });
+}
+
+bool SequenceWriter::gradient_goes_on() const {
+  return std::ranges::all_of(
+      chunk_.blocks, [](const Block& block) { return block.gradients == GradientPath::kThrough; });
+}
+
 Sequence SequenceWriter::backward(bool last) { return backward(last, true); }
 
 Sequence SequenceWriter::data_gradients(bool last) { return backward(last, false); }
@@ -222,15 +238,17 @@ Sequence SequenceWriter::backward(bool last, bool whole) {
   Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
   Progress progress;
   Bucket bucket;
+  if (!gradient_comes() && !gradient_goes_on()) return sequence;
   append_source(sequence, progress, chunk_.behind);
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
+    if (block->backward < 0) break;
     const std::int32_t gather = append_gather(sequence, *block, false, progress);
     const TemplateId which = whole ? block->whole : block->backward;
     append_block(sequence, {which, block->layer, {}, {}, {block->unit}}, gather, progress);
     if (whole || block->weight < 0) collect(sequence, bucket, *block, progress, last);
   }
   append_reduction(sequence, bucket, ends_step(last));
-  append_target(sequence, progress.source, chunk_.before);
+  if (gradient_goes_on()) append_target(sequence, progress.source, chunk_.before);
   return sequence;
 }
 

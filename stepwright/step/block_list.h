@@ -13,11 +13,12 @@ namespace stepwright {
 /// One block of a chunk: its templates and its parameters.
 struct Block {
   TemplateId forward = -1;
-  TemplateId backward = -1;  ///< Of a split backward the data gradients' part.
+  TemplateId backward = -1;  ///< Of a split backward the data gradients' part; -1: it has none.
   TemplateId weight = -1;    ///< Of a split backward the weight gradients' part; -1: not split.
   TemplateId whole = -1;     ///< Both gradients.
   std::int32_t layer = -1;
   std::int32_t unit = -1;  ///< As in `Item::units`.
+  GradientPath gradients = GradientPath::kThrough;
   UnitSize size;
 };
 
@@ -112,6 +113,9 @@ class SequenceWriter {
   void collect(Sequence& sequence, Bucket& bucket, const Block& block, const Progress& progress,
                bool last);
   [[nodiscard]] bool ends_step(bool last) const;
+  /// Whether the gradient comes to a block of the chunk, and goes on to what is before the chunk.
+  [[nodiscard]] bool gradient_comes() const;
+  [[nodiscard]] bool gradient_goes_on() const;
 
   TemplateStore& store_;
   const ShardingBuilder& sharding_;

@@ -144,7 +144,8 @@ class ProgramBuilder {
     const bool last = placement_.holds_head(stage.position);
     ShardingBuilder::Update what{.stage = size};
     if (split_table() && (first || last)) {
-      what.tied_table = setting_.vocabulary * job_.model.hidden;
+      const bool frozen = embedding_gradients(job_.model) == GradientPath::kAbove;
+      what.tied_table = frozen ? 0 : setting_.vocabulary * job_.model.hidden;
     }
     what.loss = last;
     what.experts = job_.model.experts.has_value();
@@ -166,8 +167,8 @@ class ProgramBuilder {
     const std::int32_t update = append(stage, update_sequence(stage, size));
     stage.schedule.push_back({update, -1});
     stage.states = sharding_.states(size);
-    stage.dense_parameters = size.dense;
-    stage.expert_parameters = size.expert;
+    stage.dense_parameters = size.dense + size.frozen_dense;
+    stage.expert_parameters = size.expert + size.frozen_expert;
     return stage;
   }
 

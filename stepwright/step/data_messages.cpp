@@ -61,8 +61,10 @@ std::int64_t StateSpread::ranks(Reach reach) const {
 }
 
 std::int64_t StateSpread::payload(const UnitSize& size, DataMoment moment) const {
-  const bool with_user = moment == DataMoment::kEachUse || moment == DataMoment::kEachBackward;
-  return held(size) + (with_user && !routed ? size.borrowed : 0);
+  const bool use = moment == DataMoment::kEachUse;
+  const bool with_user = use || moment == DataMoment::kEachBackward;
+  const std::int64_t unused = use ? frozen(size) + (routed ? 0 : size.frozen_borrowed) : 0;
+  return held(size) + (with_user && !routed ? size.borrowed : 0) + unused;
 }
 
 StateSpread dense_spread(const Plan& plan) {
@@ -85,6 +87,12 @@ StateSpread routed_spread(const Plan& plan) {
 std::int64_t shard_elements(const Plan& plan, Spread spread, const UnitSize& size) {
   return divide_up(size.dense, dense_spread(plan).divisor(spread)) +
          divide_up(size.expert, routed_spread(plan).divisor(spread));
+}
+
+std::int64_t frozen_elements(const Plan& plan, const UnitSize& size) {
+  const Spread spread = plan.sharding.parameters;
+  return divide_up(size.frozen_dense, dense_spread(plan).divisor(spread)) +
+         divide_up(size.frozen_expert, routed_spread(plan).divisor(spread));
 }
 
 std::int64_t bucket_elements(const Plan& plan, DataMoment moment) {

@@ -80,20 +80,25 @@ struct StateSpread {
   [[nodiscard]] std::int64_t ranks(Reach reach) const;
   /// The part of a payload that a message of this reach carries is one in so many.
   [[nodiscard]] std::int64_t parts(Reach reach) const { return reach == Reach::kOuter ? inner : 1; }
-  /// Elements of this kind among those of blocks.
+  /// Trained elements of this kind among those of blocks, and frozen ones.
   [[nodiscard]] std::int64_t held(const UnitSize& size) const {
     return routed ? size.expert : size.dense;
   }
-  /// Elements of this kind that blocks of a size hand to the messages of a moment. A table that
-  /// another block of the rank holds is gathered, and its gradient reduced, with its user; summed
-  /// and updated once.
+  [[nodiscard]] std::int64_t frozen(const UnitSize& size) const {
+    return routed ? size.frozen_expert : size.frozen_dense;
+  }
+  /// Elements of this kind that blocks of a size hand to the messages of a moment: trained ones,
+  /// and to those of each use frozen ones. A table that another block of the rank holds is
+  /// gathered, and its gradient reduced, with its user; summed and updated once.
   [[nodiscard]] std::int64_t payload(const UnitSize& size, DataMoment moment) const;
 };
 
 StateSpread dense_spread(const Plan& plan);
 StateSpread routed_spread(const Plan& plan);
-/// Elements that a rank holds of a state of this spread, padding included.
+/// Elements that a rank holds of a state of this spread, padding included: of trained parameters,
+/// and of frozen ones, which are spread as parameters are.
 std::int64_t shard_elements(const Plan& plan, Spread spread, const UnitSize& size);
+std::int64_t frozen_elements(const Plan& plan, const UnitSize& size);
 
 /// The type of what a moment's messages carry: parameters as stored, or gradients as accumulated,
 /// unless those travel wider (`Kernels::wide_gradients`).

@@ -1,5 +1,6 @@
 #include "stepwright/step/blocks.h"
 #include "stepwright/step/layer.h"
+#include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
 namespace stepwright {
@@ -86,7 +87,9 @@ BlockPair build_embedding(const Setting& s) {
   Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
   embed_backward(b, dy);
   backward.close_gradients();
-  return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  if (s.model->freezes()) prune(pair, false, false);
+  return pair;
 }
 
 }  // namespace stepwright

@@ -2,25 +2,10 @@
 
 #include <algorithm>
 
+#include "stepwright/step/adapter.h"
+
 namespace stepwright {
 namespace {
-
-Operator product_operator(const Emit& e, Phase phase, const Product& p) {
-  return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
-          .phase = phase,
-          .dtype = p.wide ? e.s.storage : e.s.matrix,
-          .routed = p.groups > 0,
-          .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
-          .part = p.part,
-          .parameter = e.out.parameter(p.part)};
-}
-
-TensorId product_result(Emit& e, std::string_view name, const Product& p, std::int64_t columns) {
-  return e.out.tensor({.name = name,
-                       .dtype = e.s.storage,
-                       .routed = p.groups > 0,
-                       .extents = {p.rows, columns, 1}});
-}
 
 /// Rows that a narrow product takes in are cast before an overlapped gather (Transformer Engine's
 /// user buffers), after a plain one.
@@ -98,21 +83,77 @@ TensorId message_buffer(Emit& e, std::string_view name, std::int64_t rows, std::
                        .extents = {rows, columns, 1}});
 }
 
+Operator product_operator(const Emit& e, Phase phase, const Product& p) {
+  return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
+          .phase = phase,
+          .dtype = p.wide ? e.s.storage : e.s.matrix,
+          .routed = p.groups > 0,
+          .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
+          .part = p.part,
+          .parameter = e.out.parameter(p.part)};
+}
+
+TensorId product_result(Emit& e, std::string_view name, const Product& p, std::int64_t columns) {
+  return e.out.tensor({.name = name,
+                       .dtype = e.s.storage,
+                       .routed = p.groups > 0,
+                       .extents = {p.rows, columns, 1}});
+}
+
+namespace {
+
+/// The weight of a product as it is multiplied: one that is stored narrow is made wide for each
+/// use, whole (bitsandbytes bitsandbytes/autograd/_functions.py, MatMul4Bit; torchtune
+/// torchtune/modules/low_precision/nf4_linear.py). Products in fp8 take a base of fp8 as it is.
+TensorId wide_weight(Emit& e, Phase phase, const Product& p) {
+  const ParameterId parameter = e.out.parameter(p.part);
+  const bool narrow =
+      parameter >= 0 && e.out.piece().parameters[static_cast<std::size_t>(parameter)].narrow;
+  if (!narrow || centibits(e.s.matrix) <= centibits(e.s.base)) return e.parameters;
+  const std::int64_t matrices = std::max<std::int64_t>(1, p.groups);
+  const TensorId weight = activation(e, "weight", matrices * p.inner, p.columns);
+  e.out.add(
+      {.kind = OperatorKind::kDequantize,
+       .phase = phase,
+       .dtype = e.s.storage,
+       .shape = {.rows = matrices * p.inner, .columns = p.columns, .inner = centibits(e.s.base)},
+       .part = p.part,
+       .parameter = parameter},
+      {e.parameters}, {weight});
+  return weight;
+}
+
+}  // namespace
+
+bool is_trained(const Emit& e, ParameterId parameter) {
+  return parameter >= 0 && !e.out.piece().parameters[static_cast<std::size_t>(parameter)].frozen;
+}
+
+TensorId gradients_of(const Emit& e, ParameterId parameter) {
+  return parameter < 0 || is_trained(e, parameter) ? e.gradients : -1;
+}
+
 TensorId linear(Emit& e, TensorId x, const Product& p) {
+  const TensorId weight = wide_weight(e, e.forward, p);
   const TensorId y = product_result(e, name_of(p.part), p, p.columns);
-  e.out.add(product_operator(e, e.forward, p), {x, p.counts, e.parameters}, {y});
+  e.out.add(product_operator(e, e.forward, p), {x, p.counts, weight}, {y});
   return y;
 }
 
 TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p) {
+  const TensorId weight = wide_weight(e, Phase::kDataGradient, p);
   const TensorId dx = product_result(e, "gradient", p, p.inner);
-  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, e.parameters}, {dx});
+  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight}, {dx});
   return dx;
 }
 
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p) {
   const Operator op = product_operator(e, Phase::kWeightGradient, p);
-  e.out.add(op, {dy, x, p.counts}, {e.gradients});
+  if (op.parameter < 0 || is_trained(e, op.parameter)) add_weight_gradient(e, op, dy, x, p.counts);
+}
+
+void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, TensorId counts) {
+  e.out.add(op, {dy, x, counts}, {e.gradients});
   if (e.s.kernels.fused_accumulation) return;
   const std::int64_t matrices = std::max<std::int64_t>(1, op.shape.batch);
   e.out.add({.kind = OperatorKind::kAccumulate,
@@ -158,7 +199,8 @@ TensorId norm_backward(Emit& e, TensorId dy, const Sheet& sheet, const NormRole&
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = role.part,
              .parameter = e.out.parameter(role.part)},
-            {dy, x, statistics, copies, residual, e.parameters}, {dx, e.gradients});
+            {dy, x, statistics, copies, residual, e.parameters},
+            {dx, gradients_of(e, e.out.parameter(role.part))});
   return dx;
 }
 
@@ -196,7 +238,7 @@ void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart pa
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
   const TensorId gathered = enter_tensor(e, x, {p.inner, p.part, e.forward});
   e.kept.set(input, e.s.keep_gathered ? gathered : x);
-  return linear(e, gathered, p);
+  return adapted_linear(e, gathered, p);
 }
 
 namespace {
@@ -227,15 +269,30 @@ TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
 }  // namespace
 
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
-  TensorId x = kept(e, input);
   const Crossing crossing{p.inner, p.part, Phase::kDataGradient, true};
-  if (!e.s.keep_gathered) x = enter_tensor(e, x, crossing);
-  if (p.parts > 1 && e.s.tensor_parallel() && !e.s.sequence_parallel) {
+  TensorId x = -1;
+  if (needs_input(e, p)) {
+    x = kept(e, input);
+    if (!e.s.keep_gathered) x = enter_tensor(e, x, crossing);
+  }
+  const bool whole = is_trained(e, e.out.parameter(p.part));
+  if (whole && p.parts > 1 && e.s.tensor_parallel() && !e.s.sequence_parallel) {
     return backward_of_parts(e, dy, x, p, crossing);
   }
-  const TensorId partial = linear_data_gradient(e, dy, p);
+  const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
+  const TensorId partial = add_to(e, linear_data_gradient(e, dy, p), adapter.input, p);
   const TensorId dx = leave_tensor(e, partial, crossing);
   linear_weight_gradient(e, dy, x, p);
+  adapter_weight_gradient(e, adapter, x, p);
+  return dx;
+}
+
+TensorId linear_backward(Emit& e, TensorId dy, Keep input, const Product& p) {
+  const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
+  const TensorId dx = add_to(e, linear_data_gradient(e, dy, p), adapter.input, p);
+  const TensorId x = needs_input(e, p) ? kept(e, input) : -1;
+  linear_weight_gradient(e, dy, x, p);
+  adapter_weight_gradient(e, adapter, x, p);
   return dx;
 }
 

@@ -62,12 +62,28 @@ TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int6
 /// The same that a message fills.
 TensorId message_buffer(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns);
 
-/// Output [rows, columns] of a matrix product.
+/// What stands for a product in a template, and its result of so many columns.
+Operator product_operator(const Emit& e, Phase phase, const Product& p);
+TensorId product_result(Emit& e, std::string_view name, const Product& p, std::int64_t columns);
+
+/// Output [rows, columns] of a matrix product, without an adapter.
 TensorId linear(Emit& e, TensorId x, const Product& p);
 /// Gradient [rows, inner] with respect to the input.
 TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p);
-/// Gradient of the weight, added to the accumulated one.
+/// Gradient of the weight, added to the accumulated one; nothing of a frozen one.
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p);
+/// Adds an operator's weight gradient to the accumulated one.
+void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, TensorId counts);
+
+/// Whether a parameter of the block is trained.
+bool is_trained(const Emit& e, ParameterId parameter);
+/// The target of a gradient of a parameter; -1 of a frozen one.
+TensorId gradients_of(const Emit& e, ParameterId parameter);
+
+/// Output of a product with that of its adapter, if it has one.
+TensorId adapted_linear(Emit& e, TensorId x, const Product& p);
+/// Its backward: gradient of the input, which was kept under a role, and those of what is trained.
+TensorId linear_backward(Emit& e, TensorId dy, Keep input, const Product& p);
 
 /// A norm over `columns`; keeps its input and statistics under two roles. An unfused one is a row
 /// of elementary operators on an fp32 copy: its autograd keeps the copy and the normed rows, 8

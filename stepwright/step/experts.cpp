@@ -37,27 +37,24 @@ TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
 /// The grouped products: rows of experts to their results.
 TensorId grouped(Emit& e, TensorId rows) {
   e.kept.set(Keep::kExpertInput, rows);
-  const TensorId wide = linear(e, rows, expert_fc1(e));
+  const TensorId wide = adapted_linear(e, rows, expert_fc1(e));
   e.kept.set(Keep::kExpertFc1Out, wide);
   const Product second = expert_fc2(e);
   const TensorId active =
       activate(e, wide, {second.rows, second.inner, true}, LayerPart::kExpertActivation);
   e.kept.set(Keep::kExpertActivationOut, active);
-  return linear(e, active, second);
+  return adapted_linear(e, active, second);
 }
 
 /// Backward of the grouped products: gradient of the dispatched rows.
 TensorId grouped_backward(Emit& e, TensorId dy) {
   const Product first = expert_fc1(e);
   const Product second = expert_fc2(e);
-  const TensorId d_active = linear_data_gradient(e, dy, second);
-  linear_weight_gradient(e, dy, kept(e, Keep::kExpertActivationOut), second);
+  const TensorId d_active = linear_backward(e, dy, Keep::kExpertActivationOut, second);
   const TensorId d_wide =
       activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
                         {second.rows, second.inner, true}, LayerPart::kExpertActivation);
-  const TensorId d_rows = linear_data_gradient(e, d_wide, first);
-  linear_weight_gradient(e, d_wide, kept(e, Keep::kExpertInput), first);
-  return d_rows;
+  return linear_backward(e, d_wide, Keep::kExpertInput, first);
 }
 
 /// Gradients of the gate weights, each the product of a result and its gradient; where rows travel
@@ -149,8 +146,7 @@ TensorId shared_backward(Emit& e, TensorId dy) {
       enter_tensor(e, d_shared, {s.model->hidden, LayerPart::kSharedFc2, phase});
   const TensorId dx = mlp_block_backward(e, gathered, shared_mlp(*s.model));
   if (d_logits < 0) return dx;
-  const TensorId through_gate = linear_data_gradient(e, d_logits, shared_gate(s));
-  linear_weight_gradient(e, d_logits, kept(e, Keep::kMlpLinearInput), shared_gate(s));
+  const TensorId through_gate = linear_backward(e, d_logits, Keep::kMlpLinearInput, shared_gate(s));
   return add_rows(e, dx, through_gate, phase);
 }
 

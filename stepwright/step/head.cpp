@@ -1,6 +1,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/step/blocks.h"
 #include "stepwright/step/layer.h"
+#include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
 namespace stepwright {
@@ -164,7 +165,11 @@ BlockPair build_head(const Setting& s, bool own_table) {
   Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
   backward.builder.output(predict_backward(b, kFinalNorm, d_x));
   backward.close_gradients();
-  return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  if (s.model->freezes()) {
+    prune(pair, head_gradients(*s.model) == GradientPath::kThrough, false);
+  }
+  return pair;
 }
 
 namespace {

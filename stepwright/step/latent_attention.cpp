@@ -155,9 +155,7 @@ TensorId queries_backward(Emit& e, TensorId d_qkv) {
   }
   const TensorId d_latent = column_linear_backward(e, d_qkv, Keep::kQueryDownNormed, query_up(e.s));
   const TensorId d_down = norm_backward(e, d_latent, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
-  const TensorId dx = linear_data_gradient(e, d_down, query_down(e.s));
-  linear_weight_gradient(e, d_down, kept(e, Keep::kAttentionLinearInput), query_down(e.s));
-  return dx;
+  return linear_backward(e, d_down, Keep::kAttentionLinearInput, query_down(e.s));
 }
 
 TensorId key_values_backward(Emit& e, const Apart& d) {
@@ -170,9 +168,7 @@ TensorId key_values_backward(Emit& e, const Apart& d) {
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kKeyPositions,
                         {.rows = e.s.rows, .columns = width}),
             {d_latent, d.key_positions}, {d_down});
-  const TensorId dx = linear_data_gradient(e, d_down, key_value_down(e.s));
-  linear_weight_gradient(e, d_down, kept(e, Keep::kKeyValueUp), key_value_down(e.s));
-  return dx;
+  return linear_backward(e, d_down, Keep::kKeyValueUp, key_value_down(e.s));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
+#include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
 namespace stepwright {
@@ -186,13 +187,37 @@ std::vector<Keep> inside(Module module) {
     case Module::kCoreAttention:
       return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
               Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
-    case Module::kMlp: return {Keep::kFc1Out, Keep::kActivationOut};
+    case Module::kMlp:
+      return {Keep::kFc1Out,          Keep::kActivationOut,  Keep::kFc1Narrow,
+              Keep::kFc1AdapterInput, Keep::kFc1AdapterMask, Keep::kFc2Narrow,
+              Keep::kFc2AdapterInput, Keep::kFc2AdapterMask};
     case Module::kMoe:
-      return {Keep::kRouterProbabilities, Keep::kRouterIndices,       Keep::kTokenCounts,
-              Keep::kGatheredIndices,     Keep::kExpertWeights,       Keep::kExpertInput,
-              Keep::kExpertFc1Out,        Keep::kExpertActivationOut, Keep::kCombined,
-              Keep::kSharedLinearInput,   Keep::kSharedFc1Out,        Keep::kSharedActivationOut,
-              Keep::kSharedOut,           Keep::kSharedGate};
+      return {Keep::kRouterProbabilities,
+              Keep::kRouterIndices,
+              Keep::kTokenCounts,
+              Keep::kGatheredIndices,
+              Keep::kExpertWeights,
+              Keep::kExpertInput,
+              Keep::kExpertFc1Out,
+              Keep::kExpertActivationOut,
+              Keep::kCombined,
+              Keep::kSharedLinearInput,
+              Keep::kSharedFc1Out,
+              Keep::kSharedActivationOut,
+              Keep::kSharedOut,
+              Keep::kSharedGate,
+              Keep::kExpertFc1Narrow,
+              Keep::kExpertFc1AdapterInput,
+              Keep::kExpertFc1AdapterMask,
+              Keep::kExpertFc2Narrow,
+              Keep::kExpertFc2AdapterInput,
+              Keep::kExpertFc2AdapterMask,
+              Keep::kSharedFc1Narrow,
+              Keep::kSharedFc1AdapterInput,
+              Keep::kSharedFc1AdapterMask,
+              Keep::kSharedFc2Narrow,
+              Keep::kSharedFc2AdapterInput,
+              Keep::kSharedFc2AdapterMask};
     case Module::kMoeActivation: return {Keep::kExpertActivationOut};
     case Module::kNorm:
       return {Keep::kAttentionLinearInput,
@@ -204,8 +229,17 @@ std::vector<Keep> inside(Module module) {
               Keep::kMlpEntry};
     case Module::kLatentUp: return {Keep::kQkv, Keep::kHeadsQkv};
     case Module::kSharedExperts:
-      return {Keep::kSharedLinearInput, Keep::kSharedFc1Out, Keep::kSharedActivationOut,
-              Keep::kSharedOut, Keep::kSharedGate};
+      return {Keep::kSharedLinearInput,
+              Keep::kSharedFc1Out,
+              Keep::kSharedActivationOut,
+              Keep::kSharedOut,
+              Keep::kSharedGate,
+              Keep::kSharedFc1Narrow,
+              Keep::kSharedFc1AdapterInput,
+              Keep::kSharedFc1AdapterMask,
+              Keep::kSharedFc2Narrow,
+              Keep::kSharedFc2AdapterInput,
+              Keep::kSharedFc2AdapterMask};
   }
   return {};
 }
@@ -264,6 +298,19 @@ TensorId LayerWriter::backward(Emit& b, TensorId dy,
   return dx;
 }
 
+namespace {
+
+/// Leaves out what no trained weight asks for.
+void leave_out(BlockPair& pair, const LayerClass& layer, const LayerRecompute& recompute) {
+  if (layer.gradients != GradientPath::kAbove) {
+    return prune(pair, layer.gradients == GradientPath::kThrough, recompute.whole);
+  }
+  pair.backward = Template{.name = pair.backward.name};
+  pair.forward.saved.clear();
+}
+
+}  // namespace
+
 BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_layer_parameters(s, layer);
   LayerWriter writer(layer, recompute);
@@ -282,7 +329,9 @@ BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& 
   Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
   backward.builder.output(writer.backward(b, dy, {forward.builder, all, kept, forward.parameters}));
   backward.close_gradients();
-  return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  if (s.model->freezes()) leave_out(pair, layer, recompute);
+  return pair;
 }
 
 }  // namespace stepwright

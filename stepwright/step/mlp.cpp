@@ -75,12 +75,11 @@ TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
   e.kept.set(role.fc1_out, wide);
   const TensorId active = activate(e, wide, {e.s.tokens, role.ffn / e.s.tensor}, role.activation);
   e.kept.set(role.activation_out, active);
-  return linear(e, active, fc2(e.s, role));
+  return adapted_linear(e, active, fc2(e.s, role));
 }
 
 TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
-  const TensorId d_active = linear_data_gradient(e, dy, fc2(e.s, role));
-  linear_weight_gradient(e, dy, kept(e, role.activation_out), fc2(e.s, role));
+  const TensorId d_active = linear_backward(e, dy, role.activation_out, fc2(e.s, role));
   const TensorId d_wide = activate_backward(e, d_active, kept(e, role.fc1_out),
                                             {e.s.tokens, role.ffn / e.s.tensor}, role.activation);
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));

@@ -41,6 +41,7 @@ enum class OperatorKind : std::uint8_t {
   kNormSquare,     ///< rows: sum of squares of the gradients of a stage
   kOptimizer,      ///< rows: parameters updated on this rank; inner: bytes moved for each
                    ///< (`optimizer_bytes`)
+  kDequantize,     ///< rows x columns made wide of a weight; inner: the centibits of one stored
   // Communication.
   kAllReduce,
   kAllGather,
@@ -72,6 +73,7 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kAccumulate, "accumulate"},
     {OperatorKind::kNormSquare, "norm_square"},
     {OperatorKind::kOptimizer, "optimizer"},
+    {OperatorKind::kDequantize, "dequantize"},
     {OperatorKind::kAllReduce, "all_reduce"},
     {OperatorKind::kAllGather, "all_gather"},
     {OperatorKind::kReduceScatter, "reduce_scatter"},
@@ -136,6 +138,11 @@ inline constexpr int kStreams = 8;
 /// What an operator is for, where its kind, phase, scheme and part leave that open.
 enum class Purpose : std::uint8_t {
   kPlain,  ///< Kind, phase and scheme say it all.
+  // Beside a frozen product: of its adapter.
+  kAdapterDown,   ///< The product with A.
+  kAdapterUp,     ///< The product with B.
+  kAdapterScale,  ///< Times alpha / rank: its result forward, the gradient of that backward.
+  kAdapterAdd,    ///< Its result to the product's, the gradient of its input to the product's.
   // Messages about model states.
   kGatherParameters,  ///< Parameters of a block before a use.
   kGatherUpdated,     ///< Resident parameters after an update of finer shards.

@@ -53,6 +53,8 @@ struct LocalParameter {
   bool row_parallel = false;       ///< Each tensor rank has a part of the inputs: its products are
                                    ///< summed over the ranks.
   bool borrowed = false;           ///< Held by another block of the same rank (tied tables).
+  bool frozen = false;             ///< Without a gradient and optimizer states.
+  bool narrow = false;             ///< Stored in the type of the adapters' base.
   std::int64_t blocks = 1;         ///< Its states are cut into that many equal blocks.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements with the padding that makes its blocks equal.
@@ -161,6 +163,7 @@ struct Slot {
 /// Bytes of model states that one rank of a stage holds all the time.
 struct States {
   std::int64_t parameters = 0;
+  std::int64_t frozen = 0;  ///< Of `parameters`.
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;
 };

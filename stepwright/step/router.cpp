@@ -43,9 +43,7 @@ TensorId route_backward(Emit& e, TensorId d_weights) {
   e.out.add(top_k(e, Phase::kDataGradient),
             {d_weights, kept(e, Keep::kRouterProbabilities), kept(e, Keep::kRouterIndices)},
             {d_logits});
-  const TensorId dx = linear_data_gradient(e, d_logits, router(s));
-  linear_weight_gradient(e, d_logits, kept(e, Keep::kMlpLinearInput), router(s));
-  return dx;
+  return linear_backward(e, d_logits, Keep::kMlpLinearInput, router(s));
 }
 
 }  // namespace stepwright

@@ -15,15 +15,18 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
                        .copies = whole.copies,
                        .expert = whole.expert,
                        .tensor_replicated = !whole.expert && whole.split == Split::kReplicated,
-                       .row_parallel = whole.split == Split::kRow};
+                       .row_parallel = whole.split == Split::kRow,
+                       .frozen = whole.frozen,
+                       .narrow = whole.narrow};
   const std::int64_t cut = whole.expert ? s.expert_tensor : s.tensor;
   if (whole.expert) local.copies = whole.copies / s.expert;
   if (whole.split == Split::kColumn) local.rows = divide_up(whole.rows, cut);
   if (whole.split == Split::kRow) local.columns = divide_up(whole.columns, cut);
   if (whole.split == Split::kVocabulary) local.rows = s.vocabulary;
-  // Of a norm of single heads each tensor rank has its own heads.
-  local.tensor_partial =
-      local.tensor_replicated && (s.sequence_parallel || (whole.per_head && s.tensor > 1));
+  // Of a norm of single heads each tensor rank has its own heads, of an adapter its own part of the
+  // product beside it.
+  const bool part = (whole.per_head || whole.adapter) && s.tensor > 1;
+  local.tensor_partial = local.tensor_replicated && !whole.frozen && (s.sequence_parallel || part);
   local.blocks = whole.expert ? s.expert_blocks : s.dense_blocks;
   return local;
 }
@@ -37,13 +40,10 @@ std::vector<LocalParameter> localize(const std::vector<Parameter>& whole, const 
   return local;
 }
 
-template <class Predicate>
-std::int64_t sum_where(const std::vector<LocalParameter>& parameters, Predicate holds) {
-  std::int64_t sum = 0;
-  for (const LocalParameter& parameter : parameters) {
-    if (holds(parameter)) sum += parameter.padded();
-  }
-  return sum;
+/// The elements of the type of storage that take a parameter's bytes.
+std::int64_t stored_elements(const Setting& s, const LocalParameter& parameter) {
+  if (!parameter.narrow) return parameter.padded();
+  return divide_up(size_bytes(s.base, parameter.padded()), size_bytes(s.storage, 1));
 }
 
 }  // namespace
@@ -70,6 +70,7 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.context_kind = plan.context_kind;
   s.storage = storage_type(job.precision);
   s.matrix = job.precision;
+  s.base = job.model.adapters ? job.model.adapters->base : s.storage;
   s.gradient = plan.accumulate;
   s.exact = exact_type(job.precision);
   s.kernels = job.kernels;
@@ -105,6 +106,7 @@ std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool o
                      .rows = setting.vocabulary,
                      .columns = setting.model->hidden,
                      .borrowed = !own_table,
+                     .frozen = setting.model->adapters || setting.model->frozen.embedding,
                      .blocks = setting.dense_blocks});
   }
   return local;
@@ -127,24 +129,43 @@ std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting,
   return local;
 }
 
-UnitSize& UnitSize::operator+=(const UnitSize& other) {
-  dense += other.dense;
-  expert += other.expert;
-  borrowed += other.borrowed;
-  partial += other.partial;
+UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
+  for (std::int64_t UnitSize::* part :
+       {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed, &UnitSize::partial,
+        &UnitSize::frozen_dense, &UnitSize::frozen_expert, &UnitSize::frozen_borrowed}) {
+    this->*part += count * other.*part;
+  }
   return *this;
 }
 
-UnitSize unit_size(const std::vector<LocalParameter>& parameters) {
-  return {sum_where(parameters, [](const auto& p) { return !p.expert && !p.borrowed; }),
-          sum_where(parameters, [](const auto& p) { return p.expert; }),
-          sum_where(parameters, [](const auto& p) { return p.borrowed; }),
-          sum_where(parameters, [](const auto& p) { return p.tensor_partial; })};
+UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& parameters) {
+  UnitSize size;
+  for (const LocalParameter& p : parameters) {
+    std::int64_t& trained = p.borrowed ? size.borrowed : p.expert ? size.expert : size.dense;
+    std::int64_t& frozen = p.borrowed ? size.frozen_borrowed
+                           : p.expert ? size.frozen_expert
+                                      : size.frozen_dense;
+    (p.frozen ? frozen : trained) += stored_elements(setting, p);
+    if (p.tensor_partial) size.partial += p.padded();
+  }
+  return size;
+}
+
+GradientPath embedding_gradients(const Architecture& model) {
+  const bool frozen = model.adapters || model.frozen.embedding;
+  return frozen ? GradientPath::kAbove : GradientPath::kEnds;
+}
+
+GradientPath head_gradients(const Architecture& model) {
+  const bool ends =
+      model.layers > 0 && model.layer_class(model.layers - 1).gradients == GradientPath::kAbove;
+  return ends ? GradientPath::kEnds : GradientPath::kThrough;
 }
 
 Tensor gathered_tensor(const Setting& s, const UnitSize& unit) {
   const std::int64_t elements =
-      (s.gather_dense ? unit.dense + unit.borrowed : 0) + (s.gather_expert ? unit.expert : 0);
+      (s.gather_dense ? unit.dense + unit.borrowed + unit.frozen_dense + unit.frozen_borrowed : 0) +
+      (s.gather_expert ? unit.expert + unit.frozen_expert : 0);
   return {.name = "parameters",
           .kind = TensorKind::kGathered,
           .dtype = s.storage,

@@ -28,6 +28,7 @@ struct Setting {
   ContextKind context_kind = ContextKind::kRing;
   DType storage = DType::kBf16;   ///< Of activations and messages.
   DType matrix = DType::kBf16;    ///< Of matrix products.
+  DType base = DType::kBf16;      ///< Of frozen matrices that are stored narrow.
   DType gradient = DType::kFp32;  ///< Of accumulated and reduced gradients.
   DType exact = DType::kFp32;     ///< Of statistics, losses and norms: fp32, or fp64 for proofs.
   Kernels kernels;
@@ -72,16 +73,29 @@ std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting,
                                                          bool own_table);
 
 /// Parameters of one block (layer, embedding, head) on one rank before data-parallel sharding.
+/// Frozen ones count as elements of the type of storage, of a narrower type as many as take its
+/// bytes.
 struct UnitSize {
-  std::int64_t dense = 0;
+  std::int64_t dense = 0;  ///< Trained, and so the next.
   std::int64_t expert = 0;
   std::int64_t borrowed = 0;  ///< Held by another block of the rank, gathered and reduced here too.
   std::int64_t partial = 0;   ///< Of `dense`: gradients are summed over the tensor ranks.
+  std::int64_t frozen_dense = 0;
+  std::int64_t frozen_expert = 0;
+  std::int64_t frozen_borrowed = 0;
 
-  UnitSize& operator+=(const UnitSize& other);
-  bool operator==(const UnitSize&) const = default;
+  /// Whether it has something to train that is its own.
+  [[nodiscard]] bool trains() const { return dense + expert + borrowed > 0; }
+  UnitSize& operator+=(const UnitSize& other) { return add(other, 1); }
+  /// Adds so many blocks of a size.
+  UnitSize& add(const UnitSize& other, std::int64_t count);
+  auto operator<=>(const UnitSize&) const = default;
 };
-UnitSize unit_size(const std::vector<LocalParameter>& parameters);
+UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& parameters);
+
+/// How far the gradient of the loss goes through the ends of the model.
+GradientPath embedding_gradients(const Architecture& model);
+GradientPath head_gradients(const Architecture& model);
 
 /// A block's parameters gathered for use, and its gradients on their way to a reduction.
 Tensor gathered_tensor(const Setting& setting, const UnitSize& unit);

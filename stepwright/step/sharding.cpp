@@ -95,7 +95,9 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
 
 States ShardingBuilder::states(const UnitSize& stage) const {
   const Sharding& sharding = plan_.sharding;
-  return {size_bytes(s_.storage, shard_elements(plan_, sharding.parameters, stage)),
+  const std::int64_t frozen = frozen_elements(plan_, stage);
+  return {size_bytes(s_.storage, shard_elements(plan_, sharding.parameters, stage) + frozen),
+          size_bytes(s_.storage, frozen),
           size_bytes(s_.gradient, shard_elements(plan_, sharding.gradients, stage)),
           optimizer_state_bytes(optimizer_, s_.storage) *
               shard_elements(plan_, sharding.optimizer, stage)};

@@ -191,8 +191,7 @@ void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_c
                     Mixer kind) {
   const Product step = step_product(e.s, kind);
   const Product select = select_product(e.s, kind);
-  const TensorId d_low = linear_data_gradient(e, d_steps, step);
-  linear_weight_gradient(e, d_steps, kept(e, Keep::kMixerSelected), step);
+  const TensorId d_low = linear_backward(e, d_steps, Keep::kMixerSelected, step);
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerStep,
                         {.rows = step.rows, .columns = step.inner}),
             {d_low, d_selected}, {d_selected});
@@ -200,8 +199,7 @@ void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_c
   if (e.s.model->state_mixer->selection_normed) {
     d_selected = norm_backward(e, d_selected, {select.rows, select.columns}, kSelectNorm);
   }
-  const TensorId d_x = linear_data_gradient(e, d_selected, select);
-  linear_weight_gradient(e, d_selected, kept(e, Keep::kMixerConvolved), select);
+  const TensorId d_x = linear_backward(e, d_selected, Keep::kMixerConvolved, select);
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerSelect,
                         {.rows = select.rows, .columns = select.inner}),
             {d_x, d_convolved}, {d_convolved});
@@ -246,8 +244,7 @@ TensorId state_mixer_block(Emit& e, TensorId normed, Mixer kind) {
 TensorId state_mixer_block_backward(Emit& e, TensorId dy, Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const Product out = out_product(e.s, kind);
-  const TensorId d_out = linear_data_gradient(e, dy, out);
-  linear_weight_gradient(e, dy, kept(e, Keep::kMixerOut), out);
+  const TensorId d_out = linear_backward(e, dy, Keep::kMixerOut, out);
   const TensorId d_result = exchange(e, d_out, {z.rows, z.widths.out / z.cut}, Phase::kDataGradient,
                                      LayerPart::kContextMixerOut);
   const bool is_short = kind == Mixer::kShortConvolution;

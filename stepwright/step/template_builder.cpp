@@ -39,7 +39,7 @@ std::int32_t TemplateBuilder::add(Operator op, std::span<const TensorId> reads,
                                   std::span<const TensorId> writes,
                                   std::span<const std::int32_t> after) {
   const auto index = static_cast<std::int32_t>(piece_.operators.size());
-  if (op.part != LayerPart::kNone) op.name = name_of(op.part);
+  if (op.part != LayerPart::kNone && op.name.empty()) op.name = name_of(op.part);
   op.after = {static_cast<std::int32_t>(piece_.edges.size()), 0};
   op.reads = {static_cast<std::int32_t>(piece_.operands.size()), 0};
   for (const TensorId id : reads) {
@@ -60,9 +60,11 @@ std::int32_t TemplateBuilder::add(Operator op, std::span<const TensorId> reads,
   return index;
 }
 
-ParameterId TemplateBuilder::parameter(LayerPart part) const {
+ParameterId TemplateBuilder::parameter(LayerPart part) const { return parameter(name_of(part)); }
+
+ParameterId TemplateBuilder::parameter(std::string_view name) const {
   for (std::size_t i = 0; i < piece_.parameters.size(); ++i) {
-    if (piece_.parameters[i].name == name_of(part)) return static_cast<ParameterId>(i);
+    if (piece_.parameters[i].name == name) return static_cast<ParameterId>(i);
   }
   return -1;
 }

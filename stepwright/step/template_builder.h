@@ -99,6 +99,30 @@ enum class Keep : std::uint8_t {
   kIndexCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
+  kQkvNarrow,  ///< Of an adapter beside a product: the result of A, its input, the input's mask.
+  kQkvAdapterInput,
+  kQkvAdapterMask,
+  kProjectionNarrow,
+  kProjectionAdapterInput,
+  kProjectionAdapterMask,
+  kFc1Narrow,
+  kFc1AdapterInput,
+  kFc1AdapterMask,
+  kFc2Narrow,
+  kFc2AdapterInput,
+  kFc2AdapterMask,
+  kExpertFc1Narrow,
+  kExpertFc1AdapterInput,
+  kExpertFc1AdapterMask,
+  kExpertFc2Narrow,
+  kExpertFc2AdapterInput,
+  kExpertFc2AdapterMask,
+  kSharedFc1Narrow,
+  kSharedFc1AdapterInput,
+  kSharedFc1AdapterMask,
+  kSharedFc2Narrow,
+  kSharedFc2AdapterInput,
+  kSharedFc2AdapterMask,
   kMultiTokenHidden,  ///< Inputs of the norms of a module that predicts tokens further ahead.
   kMultiTokenHiddenStatistics,
   kMultiTokenHiddenCopies,
@@ -142,7 +166,8 @@ class TemplateBuilder {
   void output(TensorId id) { piece_.outputs.push_back(id); }
 
   /// Appends an operator. It runs after the last writers of what it reads; `after` adds edges.
-  /// Operands that are -1 are skipped. Of a part it gets the part's name. Returns its index.
+  /// Operands that are -1 are skipped. Of a part it gets the part's name, unless it has one.
+  /// Returns its index.
   std::int32_t add(Operator op, std::span<const TensorId> reads, std::span<const TensorId> writes,
                    std::span<const std::int32_t> after = {});
   std::int32_t add(const Operator& op, std::initializer_list<TensorId> reads,
@@ -153,6 +178,7 @@ class TemplateBuilder {
 
   /// Index of a part's parameter; -1 when the block has none.
   [[nodiscard]] ParameterId parameter(LayerPart part) const;
+  [[nodiscard]] ParameterId parameter(std::string_view name) const;
 
   /// Marks what a forward template keeps, in the order of roles, each tensor once.
   void save(const Kept& kept);

@@ -6,12 +6,12 @@ namespace stepwright {
 
 Unit::Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local)
     : s(setting), builder(std::move(name), std::move(local)) {
-  const Tensor gathered = gathered_tensor(s, unit_size(builder.piece().parameters));
+  const Tensor gathered = gathered_tensor(s, unit_size(s, builder.piece().parameters));
   if (gathered.elements() > 0) parameters = builder.input(gathered);
 }
 
 void Unit::open_gradients() {
-  const Tensor leaving = gradient_tensor(s, unit_size(builder.piece().parameters));
+  const Tensor leaving = gradient_tensor(s, unit_size(s, builder.piece().parameters));
   if (leaving.elements() > 0) gradients = builder.tensor(leaving);
 }
 

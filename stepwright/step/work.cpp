@@ -171,6 +171,8 @@ double memory_bytes(const Operator& op) {
     case OperatorKind::kScan: return scan_bytes(op);
     case OperatorKind::kNormSquare: return width(op.dtype) * product({s.rows});
     case OperatorKind::kOptimizer: return product({s.rows, s.inner});
+    case OperatorKind::kDequantize:
+      return (width(op.dtype) + static_cast<double>(s.inner) / 800) * product({s.rows, s.columns});
     default: break;
   }
   const double mask = op.kind == OperatorKind::kDropout ? 1 : 0;  // a byte per element

@@ -56,7 +56,11 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   StageCost mean;
   mean.size.dense = work.size.dense / grid.parallel.pipeline;
   mean.size.expert = work.size.expert / grid.parallel.pipeline;
-  mean.units = 1;
+  mean.size.frozen_dense = work.size.frozen_dense / grid.parallel.pipeline;
+  mean.size.frozen_expert = work.size.frozen_expert / grid.parallel.pipeline;
+  mean.resting.size.frozen_dense = work.resting.frozen_dense / grid.parallel.pipeline;
+  mean.resting.size.frozen_expert = work.resting.frozen_expert / grid.parallel.pipeline;
+  mean.units = mean.trained_units = 1;
   const ShardingFloor::Times times = sharding_.times(grid, Overlap{}, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
   StatesFloor floor{kUnbounded, kUnbounded};
@@ -65,7 +69,8 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
     if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes && !goal_.least_memory) continue;
     floor.messages_s =
-        std::min(floor.messages_s, std::max(2 * times.floor_s(choice, &DataCost::gather),
+        std::min(floor.messages_s, std::max(times.floor_s(choice, &DataCost::gather) +
+                                                times.floor_s(choice, &DataCost::regather),
                                             times.floor_s(choice, &DataCost::reduce)));
   }
   return floor;
@@ -77,10 +82,12 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   if (states_of_ != stages.grid) {
     states_of_ = stages.grid;
     states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
-    least_states_ = {kUnbounded, kUnbounded};
+    least_states_ = {kUnbounded, kUnbounded, kUnbounded, kUnbounded};
     for (const ShardingTable::Choice& choice : sharding_.table(*stages.grid).choices) {
-      least_states_.dense = std::min(least_states_.dense, choice.states.dense);
-      least_states_.expert = std::min(least_states_.expert, choice.states.expert);
+      for (double StateBytes::* part : {&StateBytes::dense, &StateBytes::expert,
+                                        &StateBytes::frozen_dense, &StateBytes::frozen_expert}) {
+        least_states_.*part = std::min(least_states_.*part, choice.states.*part);
+      }
     }
   }
   double retained = kUnbounded;

@@ -28,7 +28,7 @@ DataChoice update_of(const DataChoice& data) {
 StageCost of_one(UnitSize size) {
   StageCost position;
   position.size = size;
-  position.units = 1;
+  position.units = position.trained_units = 1;
   return position;
 }
 
@@ -40,6 +40,8 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   if (!fresh) return table;
   const StageCost dense = of_one({.dense = 1});
   const StageCost expert = of_one({.expert = 1});
+  const StageCost frozen_dense = of_one({.frozen_dense = 1});
+  const StageCost frozen_expert = of_one({.frozen_expert = 1});
   ShardingKinds dense_kinds;
   ShardingKinds expert_kinds;
   ShardingKinds updates;
@@ -49,7 +51,9 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     apply(data, plan);
     ShardingTable::Choice& choice = table.choices.emplace_back();
     choice.states = {data_memory(job_, plan, dense).states_bytes,
-                     data_memory(job_, plan, expert).states_bytes};
+                     data_memory(job_, plan, expert).states_bytes,
+                     data_memory(job_, plan, frozen_dense).states_bytes,
+                     data_memory(job_, plan, frozen_expert).states_bytes};
     choice.gathers = data.gathers();
     DataChoice kind = data;
     kind.sharding.expert_group = 1;
@@ -71,7 +75,8 @@ const std::vector<DataCost>& ShardingFloor::times(const Side& side, const Plan& 
   std::vector<DataCost>& list = entry->second;
   if (!fresh) return list;
   list.resize(side.kinds->size());
-  if ((side.routed ? stage.size.expert : stage.size.dense) == 0) return list;
+  const StateSpread none{.routed = side.routed};
+  if (none.held(stage.size) + none.frozen(stage.size) == 0) return list;
   std::map<std::pair<std::int64_t, std::int64_t>, Layouts> layouts;
   Plan plan = grid;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -95,21 +100,23 @@ ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const Overlap&
   Plan plan = grid_plan(job_, grid.parallel, grid.order);
   plan.overlap = overlap;
   const Parallel& size = grid.parallel;
-  const UnitSize& least = stage.blocks.least;
-  const UnitSize& most = stage.blocks.most;
-  const std::array position{stage.size.dense, stage.size.expert, stage.size.borrowed, least.dense,
-                            least.expert,     least.borrowed,    most.dense,          most.expert,
-                            most.borrowed,    stage.units,       stage.routed_units};
+  const std::array units{stage.units, stage.routed_units, stage.trained_units};
   const Side dense{.order = grid.order,
                    .sizes = {size.tensor, size.context, size.data, size.pipeline},
-                   .position = position,
+                   .size = stage.size,
+                   .blocks = stage.blocks,
+                   .resting = stage.resting,
+                   .units = units,
                    .gradients_overlap = overlap.gradients,
                    .parameters_overlap = overlap.parameters,
                    .kinds = table.dense,
                    .routed = false};
   const Side routed{.order = grid.order,
                     .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
-                    .position = position,
+                    .size = stage.size,
+                    .blocks = stage.blocks,
+                    .resting = stage.resting,
+                    .units = units,
                     .gradients_overlap = overlap.gradients,
                     .parameters_overlap = overlap.parameters,
                     .kinds = table.expert,

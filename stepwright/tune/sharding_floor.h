@@ -18,9 +18,13 @@ namespace stepwright {
 struct StateBytes {
   double dense = 0;
   double expert = 0;
+  double frozen_dense = 0;
+  double frozen_expert = 0;
 
   [[nodiscard]] double of(const UnitSize& size) const {
-    return dense * static_cast<double>(size.dense) + expert * static_cast<double>(size.expert);
+    return dense * static_cast<double>(size.dense) + expert * static_cast<double>(size.expert) +
+           frozen_dense * static_cast<double>(size.frozen_dense) +
+           frozen_expert * static_cast<double>(size.frozen_expert);
   }
 };
 
@@ -80,9 +84,12 @@ class ShardingFloor {
   struct Side {
     RankOrder order;
     std::array<std::int64_t, 4> sizes;
-    /// Dense, routed and borrowed elements of the position, of its smallest and of its largest
-    /// block; its blocks, those with routed ones.
-    std::array<std::int64_t, 11> position;
+    /// Elements of the position and of its blocks; how many there are, those with routed ones, those
+    /// that train.
+    UnitSize size;
+    BlockSizes blocks;
+    RestingBlocks resting;
+    std::array<std::int64_t, 3> units;
     bool gradients_overlap;
     bool parameters_overlap;
     const ShardingKinds* kinds;

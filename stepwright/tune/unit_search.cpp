@@ -260,10 +260,10 @@ StageFloor UnitSearch::choice_floor(const PipelineCost& pipeline, const Overlap&
     const StageCost& stage = pipeline.stages[i];
     const DataCost data = positions[i].of(choice);
     double forward = stage.forward.seconds + data.gather.seconds;
-    double backward = stage.backward.seconds + data.gather.seconds;
+    double backward = stage.backward.seconds + data.regather.seconds;
     if (overlap.parameters) {
       forward = std::max(stage.forward.seconds, data.gather.seconds);
-      backward = std::max(stage.backward.seconds, data.gather.seconds);
+      backward = std::max(stage.backward.seconds, data.regather.seconds);
     }
     const double both = overlap.gradients ? std::max(forward + backward, data.reduce.seconds)
                                           : forward + backward + data.reduce.seconds;

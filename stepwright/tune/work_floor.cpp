@@ -153,14 +153,19 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
     add_class(work, setting, which, layouts, any_expert);
   }
   for (std::int64_t i = 0; i < job_.model.layers; ++i) {
-    work.size += unit_size(local_layer_parameters(setting, job_.model.layer_class(i)));
+    const LayerClass layer = job_.model.layer_class(i);
+    const UnitSize size = unit_size(setting, local_layer_parameters(setting, layer));
+    work.size += size;
+    if (layer.gradients == GradientPath::kAbove) work.resting += size;
   }
-  work.size += unit_size(local_embedding_parameters(setting));
-  work.size += unit_size(local_head_parameters(setting, false));
+  const UnitSize embedding = unit_size(setting, local_embedding_parameters(setting));
+  work.size += embedding;
+  if (embedding_gradients(job_.model) == GradientPath::kAbove) work.resting += embedding;
+  work.size += unit_size(setting, local_head_parameters(setting, false));
   work.head_s = seconds(build_head(setting, false), layouts, any_expert).chain_s;
   for (std::int64_t i = 0; i < job_.model.predicted_ahead(); ++i) {
     const BlockPair block = build_multi_token(setting, i, false, kNoRecompute);
-    work.size += unit_size(local_multi_token_parameters(setting, i, false));
+    work.size += unit_size(setting, local_multi_token_parameters(setting, i, false));
     work.head_s += seconds(block, layouts, any_expert).chain_s;
   }
   return work;

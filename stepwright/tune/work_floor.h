@@ -46,6 +46,7 @@ struct Work {
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
   UnitSize size;                    ///< Parameters of the model as its pipelines' ranks hold them.
+  UnitSize resting;                 ///< Of them those of blocks without a backward.
 };
 
 /// The lesser of both, part by part.

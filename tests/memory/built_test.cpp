@@ -74,10 +74,15 @@ TEST(BuiltProgram, KeepsGatheredInputsWhenTheyAreNotGatheredAgain) {
   expect_within(retained(plan), kSbh / 8 * (30 + 5 * kA * kS / kH) + 4 * kSbh, 0.005);
 }
 
-TEST(BuiltProgram, HasItsMemoryFromTheUnrolledWalk) {
+class Walked : public ::testing::TestWithParam<bool> {};
+
+/// Jobs that train all weights, and jobs that do not.
+INSTANTIATE_TEST_SUITE_P(BuiltProgram, Walked, ::testing::Bool());
+
+TEST_P(Walked, HasItsMemoryFromTheUnrolledWalk) {
   std::mt19937 random(3);
   for (int i = 0; i < 100; ++i) {
-    const auto [job, plan] = testing::any_planned_job(random);
+    const auto [job, plan] = testing::any_planned_job(random, GetParam());
     SCOPED_TRACE(plan_text(plan));
     const StepProgram program = build_program(job, plan);
     const MemoryReport report = memory_report(job, program);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "stepwright/plan/legality.h"
+#include "tests/step/adapters.h"
 
 namespace stepwright::testing {
 namespace {
@@ -126,10 +127,11 @@ const Template& template_named(const StepProgram& program, std::string_view name
   throw std::runtime_error("no template " + std::string(name));
 }
 
-PlannedJob any_planned_job(std::mt19937& random) {
+PlannedJob any_planned_job(std::mt19937& random, bool frozen) {
   while (true) {
     PlannedJob planned;
     planned.job = any_job(random);
+    if (frozen) freeze_any(planned.job, random);
     planned.plan = any_plan(planned.job, random);
     const Parallel& p = planned.plan.parallel;
     planned.job.cluster.nodes = p.tensor * p.pipeline * p.context * p.data;

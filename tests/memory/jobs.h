@@ -15,7 +15,8 @@ Job gpt_job(std::int64_t layers, std::int64_t hidden, std::int64_t heads, std::i
 /// The template of this name; the program has one.
 const Template& template_named(const StepProgram& program, std::string_view name);
 
-/// A small model of any kind with a plan that is legal for it.
-PlannedJob any_planned_job(std::mt19937& random);
+/// A small model of any kind with a plan that is legal for it; `frozen`: a part of it is not
+/// trained.
+PlannedJob any_planned_job(std::mt19937& random, bool frozen = false);
 
 }  // namespace stepwright::testing

@@ -32,7 +32,7 @@ TEST(Legality, NamesTheRuleTheValuesAndTheNearestLegalPlans) {
     for (const Plan& near : rejected->nearest) EXPECT_FALSE(broken_rule(job, near));
     const bool of_job =
         rejected->rule == Rule::kPrecision || rejected->rule == Rule::kLengthWithinPositions ||
-        rejected->rule == Rule::kFrozenStep || rejected->rule == Rule::kMultiTokenStep;
+        rejected->rule == Rule::kMultiTokenStep;
     EXPECT_EQ(rejected->nearest.empty(), of_job) << rejected->message;
   }
 }

@@ -171,9 +171,24 @@ class Sentences(unittest.TestCase):
         stated = {"gradients": False, "pipeline": True, "tensor": True}
         self.assertEqual(plan(overlap_notes=notes)["overlap"], stated)
 
+    def test_what_is_adapted(self):
+        benchmark = job(
+            model="Llama2-70B [LoRA]",
+            framework="NeMo (MLPerf 5.0)",
+            source_note="MLPerf v5.0 NVIDIA",
+        )
+        self.assertEqual(benchmark["adapters"]["rank"], 16)
+        self.assertEqual(benchmark["adapters"]["targets"], ["qkv", "projection"])
+        table = job(model="Qwen2.5 7B LoRA r16", framework="NeMo AutoModel (PyTorch FSDP2)")
+        self.assertEqual(table["adapters"], {"rank": 16, "alpha": 32, "targets": ["all"]})
+        self.assertNotIn("adapters", job(model="Llama2-70B"))
+
     def test_what_no_plan_says(self):
         for cells, reason in (
-            ({"model": "Llama2-70B [LoRA]"}, "LoRA: frozen weights"),
+            (
+                {"model": "Llama2-70B [LoRA]", "framework": "PaxML (JAX)"},
+                "LoRA: what is adapted is not told",
+            ),
             ({"moe": "hybrid Mamba2/attention"}, "hybrid of other layers than attention and MLP"),
             ({"overlap_notes": "DualPipe"}, "DualPipe: no such schedule"),
             (

@@ -24,19 +24,43 @@ void repair_unfused_context(Repairs& repairs) {
   repairs.values(kContextKnob, {1});
 }
 
-bool freezes(const Job& job, const Plan& /*plan*/) { return job.model.freezes(); }
-
-std::string freezing_values(const Job& job, const Plan& /*plan*/) {
-  const std::string_view key = job.model.adapters ? "adapters" : "frozen";
-  return std::string(key) + " leaves weights untrained, and nothing covers its step yet";
+/// Adapters stand in experts: gradients of what expert-tensor ranks hold whole are not summed.
+bool cuts_expert_adapters(const Job& job, const Plan& plan) {
+  if (!job.model.adapters || plan.parallel.expert_tensor == 1) return false;
+  const Adapters& adapters = *job.model.adapters;
+  return adapters.has(AdapterTarget::kGate) || adapters.has(AdapterTarget::kUp) ||
+         adapters.has(AdapterTarget::kFc2);
 }
 
-void train_all(Repairs& repairs) { repairs.job_change("nearest legal: all weights are trained"); }
+/// A whole layer has no backward: a position of such layers alone would wait for no gradient.
+bool cuts_resting_layers(const Job& job, const Plan& plan) {
+  return plan.parallel.pipeline > 1 && job.model.freezes() &&
+         job.model.layer_class(0).gradients == GradientPath::kAbove;
+}
+
+bool frozen_step(const Job& job, const Plan& plan) {
+  return cuts_expert_adapters(job, plan) || cuts_resting_layers(job, plan);
+}
+
+std::string frozen_step_values(const Job& job, const Plan& plan) {
+  if (cuts_expert_adapters(job, plan)) {
+    return "expert_tensor " + std::to_string(plan.parallel.expert_tensor) +
+           " cuts experts with adapters, and nothing covers that yet";
+  }
+  return "pipeline " + std::to_string(plan.parallel.pipeline) +
+         " cuts layers that have no backward, and nothing covers that yet";
+}
+
+void repair_frozen_step(Repairs& repairs) {
+  repairs.values(
+      cuts_expert_adapters(repairs.job(), repairs.plan()) ? kExpertTensorKnob : kPipelineKnob, {1});
+}
 
 /// Multi-token layers embed tokens without what stands beside the look-up of the first embedding.
 bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
   const bool plain = job.model.position == Position::kRope || job.model.position == Position::kNone;
-  return job.model.predicted_ahead() > 0 && (!plain || job.model.embedding_norm);
+  return job.model.predicted_ahead() > 0 &&
+         (!plain || job.model.embedding_norm || job.model.freezes());
 }
 
 std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
@@ -52,7 +76,7 @@ void leave_multi_token_out(Repairs& repairs) {
 
 constexpr Law kCoverageLaws[] = {
     {Rule::kUnfusedContext, unfused_context, unfused_context_values, repair_unfused_context},
-    {Rule::kFrozenStep, freezes, freezing_values, train_all, true},
+    {Rule::kFrozenStep, frozen_step, frozen_step_values, repair_frozen_step},
     {Rule::kMultiTokenStep, uncovered_multi_token, multi_token_values, leave_multi_token_out,
      true}};
 

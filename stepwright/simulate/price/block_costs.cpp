@@ -141,13 +141,13 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   for (const LayerClass which : layer_order(job_.model).classes) {
     BlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
-    layer.size = unit_size(local_layer_parameters(setting, which));
+    layer.size = unit_size(setting, local_layer_parameters(setting, which));
     layer.with.resize(std::size(kUsualRecomputes) + blocks.listed.size());
   }
   blocks.multi_tokens = job_.model.predicted_ahead();
   if (blocks.multi_tokens > 0) {
-    blocks.multi_token.size = unit_size(local_multi_token_parameters(setting, 0, false));
-    blocks.split_multi_token_size = unit_size(local_multi_token_parameters(setting, 0, true));
+    blocks.multi_token.size = unit_size(setting, local_multi_token_parameters(setting, 0, false));
+    blocks.split_multi_token_size = unit_size(setting, local_multi_token_parameters(setting, 0, true));
     blocks.multi_token.with.resize(blocks.layers.front().with.size());
   }
   blocks.embedding = price(build_embedding(setting), where);
@@ -158,9 +158,9 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
     if (op.kind == OperatorKind::kReceive) continue;
     blocks.arrival_s += cost_.price(op, where.layouts, where.collectives).seconds;
   }
-  blocks.embedding_size = unit_size(local_embedding_parameters(setting));
-  blocks.head_size = unit_size(local_head_parameters(setting, false));
-  blocks.split_head_size = unit_size(local_head_parameters(setting, true));
+  blocks.embedding_size = unit_size(setting, local_embedding_parameters(setting));
+  blocks.head_size = unit_size(setting, local_head_parameters(setting, false));
+  blocks.split_head_size = unit_size(setting, local_head_parameters(setting, true));
   return blocks;
 }
 

@@ -54,6 +54,15 @@ MessageCost& of_moment(DataCost& cost, DataMoment moment) {
   return cost.last_reduce;
 }
 
+/// A position as its backwards see it.
+StageCost without_resting(const StageCost& stage) {
+  StageCost working = stage;
+  working.size.add(stage.resting.size, -1);
+  working.units -= stage.resting.units;
+  working.routed_units -= stage.resting.routed_units;
+  return working;
+}
+
 double state_bytes(const Job& job) {
   return static_cast<double>(optimizer_state_bytes(job.optimizer, storage_type(job.precision)));
 }
@@ -92,6 +101,7 @@ MessageCost& MessageCost::operator+=(const MessageCost& other) {
 
 DataCost& DataCost::operator+=(const DataCost& other) {
   gather += other.gather;
+  regather += other.regather;
   refresh += other.refresh;
   reduce += other.reduce;
   last_reduce += other.last_reduce;
@@ -105,6 +115,13 @@ void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& sp
   each_message(at.job, at.plan, at.stage, spread, [&](const PositionMessage& m) {
     if (reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
     messages.add(of_moment(sum, m.moment), m);
+  });
+  if (at.stage.resting == RestingBlocks{}) {
+    sum.regather = sum.gather;
+    return;
+  }
+  each_message(at.job, at.plan, without_resting(at.stage), spread, [&](const PositionMessage& m) {
+    if (m.moment == DataMoment::kEachUse) messages.add(sum.regather, m);
   });
 }
 
@@ -127,11 +144,15 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     const auto g = static_cast<double>(spread.divisor(plan.sharding.gradients));
     const auto os = static_cast<double>(spread.divisor(plan.sharding.optimizer));
     out.states_bytes += elements * (parameter / p + gradient / g + state_bytes(job) / os);
+    const auto frozen = static_cast<double>(spread.frozen(stage.size));
+    out.states_bytes += frozen * parameter / p;
     out.parameter_bytes += elements * parameter / p;
     out.optimizer_bytes += elements * state_bytes(job) / os;
     // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
     if (p > 1 && !stage.head) {
-      out.transient_bytes += static_cast<double>(spread.held(stage.blocks.least)) * parameter;
+      const UnitSize& least = stage.blocks.least;
+      out.transient_bytes +=
+          static_cast<double>(spread.held(least) + spread.frozen(least)) * parameter;
     }
   }
   return out;
@@ -152,8 +173,10 @@ double least_states_bytes(const Job& job, const Plan& plan, const StageCost& sta
   const double each = 2 * bytes_of(storage_type(job.precision), 1) + state_bytes(job);
   double bytes = 0;
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
-    bytes +=
-        static_cast<double>(spread.held(stage.size)) * each / static_cast<double>(spread.world);
+    const double held =
+        static_cast<double>(spread.held(stage.size)) * each +
+        static_cast<double>(spread.frozen(stage.size)) * bytes_of(storage_type(job.precision), 1);
+    bytes += held / static_cast<double>(spread.world);
   }
   return bytes;
 }

@@ -32,6 +32,7 @@ struct MessageCost {
 /// Data-parallel messages of one pipeline position.
 struct DataCost {
   MessageCost gather;       ///< Parameter gathers of one pass over its blocks.
+  MessageCost regather;     ///< The same of a backward, which not all blocks have.
   MessageCost refresh;      ///< Gathers that bring updated parameters back after a step.
   MessageCost reduce;       ///< Reductions in every backward.
   MessageCost last_reduce;  ///< What the last backward of a step adds.
@@ -60,7 +61,7 @@ void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& sp
 /// Bytes that the states and the gathered or leaving blocks of a position take.
 struct DataMemory {
   double states_bytes = 0;
-  double parameter_bytes = 0;  ///< Of the states.
+  double parameter_bytes = 0;  ///< Of the states: trained parameters.
   double optimizer_bytes = 0;  ///< Of the states.
   double transient_bytes = 0;
 };

@@ -28,8 +28,10 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
           .parameter_bucket = plan.parameter_bucket,
           .size = stage.size,
           .blocks = stage.blocks,
+          .resting = stage.resting,
           .units = stage.units,
           .routed_units = stage.routed_units,
+          .trained_units = stage.trained_units,
           .tied_table = stage.tied_table};
 }
 

@@ -33,7 +33,8 @@ class DataCostCache {
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
     UnitSize size;
     BlockSizes blocks;
-    std::int64_t units = 0, routed_units = 0, tied_table = 0;
+    RestingBlocks resting;
+    std::int64_t units = 0, routed_units = 0, trained_units = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };
   struct Hash {

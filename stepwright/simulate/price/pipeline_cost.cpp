@@ -134,11 +134,12 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
     const std::int64_t held = content.plain[i] + content.recomputed[i];
     if (held > 0) stage.blocks.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += held;
+    if (layer.size.trains()) stage.trained_units += held;
     if (cuts()) chunk.cut_size.dense += held * layer.size.dense;
     if (cuts()) chunk.cut_size.expert += held * layer.size.expert;
-    stage.size.dense += held * layer.size.dense;
-    stage.size.expert += held * layer.size.expert;
-    stage.size.partial += held * layer.size.partial;
+    if (!job_.model.adapters) chunk.begun_size = chunk.cut_size;
+    stage.size.add(layer.size, held);
+    if (layer.which.gradients == GradientPath::kAbove) stage.resting.add(layer.size, held);
   }
 }
 
@@ -163,8 +164,12 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
     stage.size += size;
     stage.blocks.keep(size);
     ++stage.units;
+    if (size.trains()) ++stage.trained_units;
   };
   if (first) add(blocks.embedding, blocks.embedding_size);
+  if (first && embedding_gradients(job_.model) == GradientPath::kAbove) {
+    stage.resting.add(blocks.embedding_size, 1);
+  }
   if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
   for (std::int64_t i = 0; last && i < blocks.multi_tokens; ++i) {
     add(multi_token(blocks, placement.model_chunk(place)),
@@ -227,8 +232,7 @@ PeakBytes PipelinePricer::played_bytes(const std::vector<Moment>& fullest, Stage
       const bool runs = moment.part.direction == Direction::kWeightGradient &&
                         static_cast<std::size_t>(moment.part.chunk) == i;
       const std::int64_t waiting = moment.weight[i] - (runs ? 1 : 0);
-      stage.deferred_size.dense += waiting * chunks_[i].cut_size.dense;
-      stage.deferred_size.expert += waiting * chunks_[i].cut_size.expert;
+      stage.deferred_size.add(chunks_[i].begun_size, waiting);
     }
   }
   return most;
@@ -557,7 +561,7 @@ std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Pla
     for (const Chunk& chunk : chunks_) {
       bytes.push_back(chunk.bytes());
       StageCost deferred;
-      deferred.deferred_size = chunk.cut_size;
+      deferred.deferred_size = chunk.begun_size;
       bytes.back().weight += deferred_gradient_bytes(plan, deferred);
     }
   }

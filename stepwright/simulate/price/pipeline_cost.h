@@ -62,6 +62,9 @@ class PipelinePricer {
     PeakBytes weight_peak;
     PeakBytes whole_peak;
     UnitSize cut_size;  ///< Parameters of blocks whose backward is cut.
+    /// Of them those of blocks whose data gradients begin to write gradients that leave: norms do,
+    /// adapters do not.
+    UnitSize begun_size;
     /// The bytes beyond data gradients of cut backwards: the least that a block needs beyond what
     /// it keeps for its weight gradients.
     double data_beyond_bytes = std::numeric_limits<double>::infinity();

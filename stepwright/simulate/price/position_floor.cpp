@@ -10,7 +10,9 @@ namespace {
 StepLoad with_messages(const StageCost& stage, const DataCost& data, const Overlap& overlap,
                        double micro_batches) {
   StepLoad load = stage.load;
-  load.add(data.gather.floors_s, 2 * micro_batches);
+  MessageCost gathers = data.gather;
+  gathers += data.regather;
+  load.add(gathers.floors_s, micro_batches);
   load.add(data.reduce.floors_s, micro_batches);
   load.add(data.last_reduce.floors_s, 1);
   const double chunk = std::ranges::min(stage.chunk_shares);
@@ -32,18 +34,20 @@ double chain_s(const StageCost& stage, const DataCost& data, const Overlap& over
                double micro_batches) {
   const double ahead_s = overlap.parameters ? data.gather.floor_s : 0;
   const double gather_s = overlap.parameters ? 0 : data.gather.floor_s;
+  const double again_ahead_s = overlap.parameters ? data.regather.floor_s : 0;
+  const double again_s = overlap.parameters ? 0 : data.regather.floor_s;
   const double reduce_s = overlap.gradients ? 0 : data.reduce.floor_s;
   const double end_s = overlap.gradients ? 0 : data.last_reduce.floor_s;
   if (stage.strands) {
     const double both_s = stage.forward.floor_s + stage.backward.floor_s;
-    return micro_batches * std::max(both_s, 2 * ahead_s);
+    return micro_batches * std::max(both_s, ahead_s + again_ahead_s);
   }
   const double forward_s = pass_s(stage.forward, ahead_s, gather_s);
-  const double passes_s = forward_s + pass_s(stage.backward, ahead_s, gather_s + reduce_s);
+  const double passes_s = forward_s + pass_s(stage.backward, again_ahead_s, again_s + reduce_s);
   // What waits until the drain of a cut backward reduces its gradients there.
   const double drained_s = stage.cut_size == UnitSize{}
                                ? passes_s
-                               : forward_s + pass_s(stage.backward, ahead_s, gather_s);
+                               : forward_s + pass_s(stage.backward, again_ahead_s, again_s);
   return std::max({micro_batches * passes_s + end_s, micro_batches * drained_s + stage.drain_s,
                    micro_batches * data.reduce.floor_s});
 }

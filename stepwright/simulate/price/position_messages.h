@@ -36,7 +36,7 @@ inline StepEnd step_end(const Job& job, const Plan& plan, const StageCost& stage
 /// assumed: each closes with the block that fills it.
 inline std::int64_t bucket_count(const Plan& plan, const StageCost& stage) {
   if (!reduces_in_buckets(plan)) return 1;
-  const std::int64_t blocks = std::max<std::int64_t>(stage.units, 1);
+  const std::int64_t blocks = std::max<std::int64_t>(stage.trained_units, 1);
   const std::int64_t each = (stage.size.dense + stage.size.expert) / blocks;
   const std::int64_t filling = divide_up(plan.gradient_bucket, std::max<std::int64_t>(each, 1));
   return divide_up(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
@@ -80,7 +80,7 @@ inline double largest_message(const Plan& plan, const StageCost& stage, const St
 template <class Visit>
 void each_message(const Job& job, const Plan& plan, const StageCost& stage,
                   const StateSpread& spread, Visit&& visit) {
-  if (spread.held(stage.size) == 0) return;
+  if (spread.held(stage.size) + spread.frozen(stage.size) == 0) return;
   const std::int64_t blocks =
       std::max<std::int64_t>(spread.routed ? stage.routed_units : stage.units, 1);
   const std::int64_t buckets = bucket_count(plan, stage);
@@ -92,6 +92,7 @@ void each_message(const Job& job, const Plan& plan, const StageCost& stage,
   for (const DataMoment moment : {DataMoment::kEachUse, DataMoment::kAfterStep,
                                   DataMoment::kEachBackward, DataMoment::kLastBackward}) {
     const std::int64_t payload = spread.payload(stage.size, moment);
+    if (payload == 0) continue;
     const std::int64_t bucket = bucket_elements(plan, moment);
     const std::int64_t times = times_of(moment);
     for (const DataMessage& message :

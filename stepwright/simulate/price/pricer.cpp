@@ -53,14 +53,14 @@ double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay
 
 /// The least time of a forward and a backward pass together that lets the reductions of one
 /// through, and everything that shares their link.
-double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const Overlay& gather,
+double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const Overlay& gathers,
                      const Overlay& reduce) {
   if (reduce.seconds <= 0) return 0;
   const auto link = static_cast<std::size_t>(reduce.link);
-  const double gathers = gather.link == reduce.link ? 2 * gather.seconds : 0;
+  const double gathers_s = gathers.link == reduce.link ? gathers.seconds : 0;
   const double own = forward.busy_s[link] + backward.busy_s[link];
   return reduce.seconds +
-         std::max(gathers,
+         std::max(gathers_s,
                   own * std::min(1.0, reduce.seconds / (forward.seconds + backward.seconds)));
 }
 
@@ -198,17 +198,19 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   const Overlay none;
   const MessageCost nothing;
   const Overlay gather{ahead ? data.gather.seconds : 0, data.gather.link};
+  const Overlay regather{ahead ? data.regather.seconds : 0, data.regather.link};
+  const Overlay both{gather.seconds + regather.seconds, gather.link};
   const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce.link};
   Passes out;
   const BlockCost forward = with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
   const BlockCost backward =
-      with_blocking(stage.backward, ahead ? nothing : data.gather, behind ? nothing : data.reduce);
+      with_blocking(stage.backward, ahead ? nothing : data.regather, behind ? nothing : data.reduce);
   out.forward_s = pass_seconds(forward, shape, gather, none, contention);
-  out.backward_s = std::max(pass_seconds(backward, shape, gather, reduce, contention),
-                            cycle_seconds(forward, backward, gather, reduce) - out.forward_s);
+  out.backward_s = std::max(pass_seconds(backward, shape, regather, reduce, contention),
+                            cycle_seconds(forward, backward, both, reduce) - out.forward_s);
   const double worst = most_slow_down(contention);
   out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
-                 2 * data.gather.seconds + data.reduce.seconds +
+                 (data.gather.seconds + data.regather.seconds) + data.reduce.seconds +
                  4 * pipeline.send_s / pipeline.fill_share;
   out.update_s = data.update_s + (ahead ? 0 : data.refresh.seconds);
   out.update_floor_s = data.update_s + (ahead ? 0 : data.refresh.floor_s);

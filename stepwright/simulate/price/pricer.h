@@ -113,12 +113,28 @@ struct BlockSizes {
   void keep(const UnitSize& block) {
     if (!any) least = block;
     any = true;
-    for (const auto part : {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed}) {
+    for (const auto part :
+         {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed, &UnitSize::frozen_dense,
+          &UnitSize::frozen_expert, &UnitSize::frozen_borrowed}) {
       least.*part = std::min(least.*part, block.*part);
       most.*part = std::max(most.*part, block.*part);
     }
   }
-  bool operator==(const BlockSizes&) const = default;
+  auto operator<=>(const BlockSizes&) const = default;
+};
+
+/// Blocks without a backward: nothing in or below them is trained.
+struct RestingBlocks {
+  UnitSize size;
+  std::int64_t units = 0;
+  std::int64_t routed_units = 0;  ///< Those with routed parameters.
+
+  void add(const UnitSize& block, std::int64_t count) {
+    size.add(block, count);
+    units += count;
+    if (block.frozen_expert > 0) routed_units += count;
+  }
+  auto operator<=>(const RestingBlocks&) const = default;
 };
 
 /// Pipeline positions that do the same, before the model states are spread.
@@ -140,12 +156,14 @@ struct StageCost {
   /// from the first part on.
   UnitSize deferred_size;
   UnitSize cut_size;
-  std::int64_t units = 0;         ///< Blocks with parameters.
-  BlockSizes blocks;              ///< Of its blocks.
-  std::int64_t routed_units = 0;  ///< Those with routed ones.
-  std::int64_t tied_table = 0;    ///< As in `StepEnd`.
-  bool head = false;              ///< Computes the loss.
-  bool strands = false;           ///< Forwards run beside backwards: floors hold of their sum.
+  std::int64_t units = 0;          ///< Blocks with parameters.
+  std::int64_t trained_units = 0;  ///< Those that train some.
+  BlockSizes blocks;               ///< Of its blocks.
+  std::int64_t routed_units = 0;   ///< Those with routed ones.
+  RestingBlocks resting;           ///< Of its blocks.
+  std::int64_t tied_table = 0;     ///< As in `StepEnd`.
+  bool head = false;               ///< Computes the loss.
+  bool strands = false;            ///< Forwards run beside backwards: floors hold of their sum.
 };
 
 /// The pipeline of a plan without its data-parallel messages. `floor_s` bounds from below what any

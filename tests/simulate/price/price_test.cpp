@@ -17,6 +17,7 @@
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
+#include "tests/step/adapters.h"
 
 namespace stepwright {
 namespace {
@@ -150,12 +151,20 @@ TEST(Simulation, KindsOfComputationSumToIt) {
   EXPECT_GT(routed, 0);
 }
 
-TEST(Price, EnclosesAndApproachesTheSimulation) {
-  Dice dice(20240);
+/// Of random plans how far the price is from the simulation, and the bounds below it.
+struct Distances {
   std::vector<double> gaps;
   std::vector<double> slack;
-  while (gaps.size() < 400) {
-    const Job job = dice.job();
+};
+
+Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
+  Dice dice(seed);
+  std::mt19937 freezing(static_cast<unsigned>(seed));
+  std::vector<double> gaps;
+  std::vector<double> slack;
+  while (gaps.size() < plans) {
+    Job job = dice.job();
+    if (frozen) freeze_any(job, freezing);
     const Plan plan = dice.plan(job);
     if (broken_rule(job, plan)) continue;
     const CostModel cost(job);
@@ -174,9 +183,38 @@ TEST(Price, EnclosesAndApproachesTheSimulation) {
     EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan_text(plan);
     gaps.push_back(std::abs(price.seconds / time - 1));
   }
+  return {gaps, slack};
+}
+
+TEST(Price, EnclosesAndApproachesTheSimulation) {
+  const auto [gaps, slack] = distances(20240, 400, false);
   EXPECT_LE(median(gaps), 0.02);
   RecordProperty("slack_of_bounds", std::to_string(median(slack)));
   EXPECT_LE(median(slack), 0.07);
+}
+
+TEST(Price, EnclosesAndApproachesStepsThatTrainAPart) {
+  const auto [gaps, slack] = distances(31, 200, true);
+  EXPECT_LE(median(gaps), 0.02);
+  EXPECT_LE(median(slack), 0.07);
+}
+
+TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
+  Dice dice(77);
+  std::mt19937 freezing(77);
+  std::vector<double> shares;
+  while (shares.size() < 200) {
+    Job job = dice.job();
+    freeze_any(job, freezing);
+    const Plan plan = dice.plan(job);
+    if (broken_rule(job, plan)) continue;
+    const CostModel cost(job);
+    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
+    const double priced = Pricer(job, cost).price(plan).memory_bytes;
+    EXPECT_LE(priced, memory + 1) << plan_text(plan);
+    shares.push_back(priced / memory);
+  }
+  EXPECT_GE(median(shares), 0.97);
 }
 
 /// Gives the layers of a chunk to its neighbour.

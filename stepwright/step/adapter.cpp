@@ -1,0 +1,169 @@
+#include "stepwright/step/adapter.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace stepwright {
+namespace {
+
+/// What a part keeps of its adapter.
+struct AdapterRoles {
+  LayerPart part{};
+  Keep narrow{};
+  Keep input{};
+  Keep mask{};
+};
+constexpr AdapterRoles kAdapterRoles[] = {
+    {LayerPart::kQkv, Keep::kQkvNarrow, Keep::kQkvAdapterInput, Keep::kQkvAdapterMask},
+    {LayerPart::kAttentionOutput, Keep::kProjectionNarrow, Keep::kProjectionAdapterInput,
+     Keep::kProjectionAdapterMask},
+    {LayerPart::kFc1, Keep::kFc1Narrow, Keep::kFc1AdapterInput, Keep::kFc1AdapterMask},
+    {LayerPart::kFc2, Keep::kFc2Narrow, Keep::kFc2AdapterInput, Keep::kFc2AdapterMask},
+    {LayerPart::kExpertFc1, Keep::kExpertFc1Narrow, Keep::kExpertFc1AdapterInput,
+     Keep::kExpertFc1AdapterMask},
+    {LayerPart::kExpertFc2, Keep::kExpertFc2Narrow, Keep::kExpertFc2AdapterInput,
+     Keep::kExpertFc2AdapterMask},
+    {LayerPart::kSharedFc1, Keep::kSharedFc1Narrow, Keep::kSharedFc1AdapterInput,
+     Keep::kSharedFc1AdapterMask},
+    {LayerPart::kSharedFc2, Keep::kSharedFc2Narrow, Keep::kSharedFc2AdapterInput,
+     Keep::kSharedFc2AdapterMask}};
+
+/// The adapter of a part as this rank holds it.
+struct Adapter {
+  AdapterRoles roles;
+  Product down, up;
+  ParameterId down_parameter = -1;
+  ParameterId up_parameter = -1;
+};
+
+std::optional<Adapter> adapter_of(const Emit& e, const Product& p) {
+  if (!e.s.model->adapters) return std::nullopt;
+  const AdaptedWeight* names = adapted_weight(name_of(p.part));
+  if (names == nullptr) return std::nullopt;
+  Adapter adapter{.roles = *std::ranges::find(kAdapterRoles, p.part, &AdapterRoles::part),
+                  .down = p,
+                  .up = p,
+                  .down_parameter = e.out.parameter(names->down),
+                  .up_parameter = e.out.parameter(names->up)};
+  if (adapter.down_parameter < 0) return std::nullopt;
+  const auto& parameters = e.out.piece().parameters;
+  const LocalParameter& down = parameters[static_cast<std::size_t>(adapter.down_parameter)];
+  const LocalParameter& up = parameters[static_cast<std::size_t>(adapter.up_parameter)];
+  adapter.down.columns = down.rows;
+  adapter.up.columns = up.rows;
+  adapter.up.inner = up.columns;
+  return adapter;
+}
+
+/// One of its products: adapters are not multiplied in narrower types than they are stored in.
+Operator adapter_product(const Emit& e, Phase phase, const Adapter& adapter, bool down) {
+  Operator op = product_operator(e, phase, down ? adapter.down : adapter.up);
+  op.dtype = e.s.storage;
+  op.purpose = down ? Purpose::kAdapterDown : Purpose::kAdapterUp;
+  op.parameter = down ? adapter.down_parameter : adapter.up_parameter;
+  op.name = e.out.piece().parameters[static_cast<std::size_t>(op.parameter)].name;
+  return op;
+}
+
+Operator element_wise(const Emit& e, Phase phase, const Product& p, std::int64_t columns,
+                      Purpose purpose) {
+  Operator op =
+      computation(e, OperatorKind::kAdd, phase, p.part, {.rows = p.rows, .columns = columns});
+  op.routed = p.groups > 0;
+  op.purpose = purpose;
+  return op;
+}
+
+Operator dropping(const Emit& e, Phase phase, const Product& p) {
+  Operator op =
+      computation(e, OperatorKind::kDropout, phase, p.part, {.rows = p.rows, .columns = p.inner});
+  op.routed = p.groups > 0;
+  op.purpose = Purpose::kAdapterDown;
+  return op;
+}
+
+/// The input of A.
+TensorId dropped(Emit& e, TensorId x, const Adapter& adapter, const Product& p) {
+  if (e.s.model->adapters->dropout == 0) return x;
+  const TensorId rest = product_result(e, "dropped", p, p.inner);
+  const TensorId mask = e.out.tensor({.name = "mask",
+                                      .dtype = DType::kInt8,
+                                      .routed = p.groups > 0,
+                                      .extents = {p.rows, p.inner, 1}});
+  e.out.add(dropping(e, e.forward, p), {x}, {rest, mask});
+  e.kept.set(adapter.roles.input, rest);
+  e.kept.set(adapter.roles.mask, mask);
+  return rest;
+}
+
+}  // namespace
+
+bool has_adapter(const Emit& e, const Product& p) { return adapter_of(e, p).has_value(); }
+
+bool needs_input(const Emit& e, const Product& p) {
+  const ParameterId weight = e.out.parameter(p.part);
+  if (weight < 0 || is_trained(e, weight)) return true;
+  return has_adapter(e, p) && e.s.model->adapters->dropout == 0;
+}
+
+void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p) {
+  const std::optional<Adapter> adapter = adapter_of(e, p);
+  if (!adapter) return;
+  const TensorId input = dropped(e, x, *adapter, p);
+  const TensorId narrow = product_result(e, "narrow", p, adapter->down.columns);
+  e.out.add(adapter_product(e, e.forward, *adapter, true), {input, p.counts, e.parameters},
+            {narrow});
+  e.kept.set(adapter->roles.narrow, narrow);
+  const TensorId wide = product_result(e, "adapter", p, adapter->up.columns);
+  e.out.add(adapter_product(e, e.forward, *adapter, false), {narrow, p.counts, e.parameters},
+            {wide});
+  const std::int64_t columns = adapter->up.columns;
+  e.out.add(element_wise(e, e.forward, p, columns, Purpose::kAdapterScale), {wide}, {wide});
+  e.out.add(element_wise(e, e.forward, p, columns, Purpose::kAdapterAdd), {y, wide}, {y});
+}
+
+AdapterGradients adapter_data_gradient(Emit& e, TensorId dy, const Product& p) {
+  const std::optional<Adapter> adapter = adapter_of(e, p);
+  if (!adapter) return {};
+  const Phase phase = Phase::kDataGradient;
+  const AdapterGradients d{.wide = product_result(e, "gradient", p, adapter->up.columns),
+                           .narrow = product_result(e, "gradient", p, adapter->down.columns),
+                           .input = product_result(e, "gradient", p, p.inner)};
+  e.out.add(element_wise(e, phase, p, adapter->up.columns, Purpose::kAdapterScale), {dy}, {d.wide});
+  e.out.add(adapter_product(e, phase, *adapter, false), {d.wide, p.counts, e.parameters},
+            {d.narrow});
+  e.out.add(adapter_product(e, phase, *adapter, true), {d.narrow, p.counts, e.parameters},
+            {d.input});
+  if (e.s.model->adapters->dropout > 0) {
+    e.out.add(dropping(e, phase, p), {d.input, kept(e, adapter->roles.mask)}, {d.input});
+  }
+  return d;
+}
+
+void adapter_weight_gradient(Emit& e, const AdapterGradients& gradients, TensorId x,
+                             const Product& p) {
+  const std::optional<Adapter> adapter = adapter_of(e, p);
+  if (!adapter) return;
+  const bool drops = e.s.model->adapters->dropout > 0;
+  const TensorId input = drops ? kept(e, adapter->roles.input) : x;
+  const Phase phase = Phase::kWeightGradient;
+  add_weight_gradient(e, adapter_product(e, phase, *adapter, false), gradients.wide,
+                      kept(e, adapter->roles.narrow), p.counts);
+  add_weight_gradient(e, adapter_product(e, phase, *adapter, true), gradients.narrow, input,
+                      p.counts);
+}
+
+TensorId add_to(Emit& e, TensorId dx, TensorId adapter, const Product& p) {
+  if (adapter < 0) return dx;
+  e.out.add(element_wise(e, Phase::kDataGradient, p, p.inner, Purpose::kAdapterAdd), {dx, adapter},
+            {dx});
+  return dx;
+}
+
+TensorId adapted_linear(Emit& e, TensorId x, const Product& p) {
+  const TensorId y = linear(e, x, p);
+  add_adapter(e, x, y, p);
+  return y;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,195 @@
+// Steps of which only a part is trained.
+#include "tests/step/adapters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/model/flops.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/step/layer.h"
+#include "stepwright/step/program.h"
+#include "stepwright/step/work.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright {
+namespace {
+
+using enum AdapterTarget;
+
+Job adapted_job(std::initializer_list<AdapterTarget> targets, std::int64_t rank = 8) {
+  Job job = job_of("llama-3-8b", 1, 64, 4096);
+  adapt(job, rank);
+  if (targets.size() > 0) job.model.adapters->targets.reset();
+  for (const AdapterTarget target : targets) job.model.adapters->targets.set(place_of(target));
+  return job;
+}
+
+Plan one_device() {
+  Plan plan;
+  plan.parallel.data = 8;
+  plan.sharding = *sharding_of("NNN");
+  return plan;
+}
+
+BlockPair layer(const Job& job, std::int64_t index, const Plan& plan = one_device()) {
+  return build_layer(make_setting(job, plan), job.model.layer_class(index), kNoRecompute);
+}
+
+double product_flops(const Template& piece, Phase phase) {
+  double sum = 0;
+  for (const Operator& op : piece.operators) {
+    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += flops(op);
+  }
+  return sum;
+}
+
+double saved_bytes(const Template& piece) {
+  double bytes = 0;
+  for (const TensorId id : piece.saved) {
+    bytes += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
+  }
+  return bytes;
+}
+
+constexpr double kTokens = 4096;
+constexpr double kHidden = 4096, kFfn = 14336, kQkv = 6144;
+constexpr double kFrozen = kHidden * kQkv + kHidden * kHidden + 3 * kHidden * kFfn;
+
+/// Llama-3-8B, rank 8 beside all seven projections.
+TEST(Adapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
+  const Job job = adapted_job({});
+  const double own = 8 * (3 * kHidden + kQkv + 2 * kHidden + 3 * (kHidden + kFfn));
+  const BlockPair pair = layer(job, 1);
+  EXPECT_EQ(product_flops(pair.forward, Phase::kForward), 2 * kTokens * (kFrozen + own));
+  EXPECT_EQ(product_flops(pair.backward, Phase::kDataGradient), 2 * kTokens * (kFrozen + own));
+  EXPECT_EQ(product_flops(pair.backward, Phase::kWeightGradient), 2 * kTokens * own);
+  const double scores = 2 * 4096.0 * 4096 * 2;
+  const double head = 2 * 4096.0 * 128256;
+  EXPECT_EQ(training_flops_per_token(job.model, 4096),
+            32 * (4 * kFrozen + 6 * own + 3 * scores) + 2 * head);
+}
+
+/// The lowest layer's backward stops at its first adapters, and the embedding has none.
+TEST(Adapters, EndTheBackward) {
+  const Job job = adapted_job({});
+  const BlockPair lowest = layer(job, 0);
+  EXPECT_TRUE(lowest.backward.outputs.empty());
+  EXPECT_EQ(layer(job, 1).backward.outputs.size(), 1U);
+  // The gradients of the rows of qkv, through its weight and its A, and of the norm are left out.
+  const double not_run = 2 * kTokens * (kHidden * kQkv + 3 * 8 * kHidden);
+  EXPECT_EQ(product_flops(layer(job, 1).backward, Phase::kDataGradient) -
+                product_flops(lowest.backward, Phase::kDataGradient),
+            not_run);
+  EXPECT_TRUE(build_embedding(make_setting(job, one_device())).backward.operators.empty());
+  const Job projection = adapted_job({kProjection});
+  for (const Operator& op : layer(projection, 0).backward.operators) {
+    EXPECT_NE(op.kind, OperatorKind::kAttention);
+    EXPECT_NE(op.kind, OperatorKind::kRotary);
+  }
+}
+
+/// Of bf16, per token: the inputs of both norms (h each) with their statistics (4 bytes), queries,
+/// keys and values, the core's result (h) with its log-sum-exp (4 bytes a head), both halves of the
+/// MLP; and what adapters ask for.
+TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
+  const double always = kTokens * (2 * (2 * kHidden + kQkv + kHidden + 2 * kFfn) + 2 * 4 + 4 * 32);
+  const auto kept = [](std::initializer_list<AdapterTarget> targets) {
+    return saved_bytes(layer(adapted_job(targets), 1).forward);
+  };
+  EXPECT_EQ(kept({kProjection}), always + kTokens * 2 * 8);
+  EXPECT_EQ(kept({kQuery}), always + kTokens * 2 * (kHidden + 8));
+  EXPECT_EQ(kept({kQuery, kValue}), always + kTokens * 2 * (kHidden + 16));
+  EXPECT_EQ(kept({kFc2}), always + kTokens * 2 * (kFfn + 8));
+  Job dropping = adapted_job({kFc2});
+  dropping.model.adapters->dropout = 0.1;
+  EXPECT_EQ(saved_bytes(layer(dropping, 1).forward), always + kTokens * (2 * (kFfn + 8) + kFfn));
+}
+
+/// 2 bytes of each frozen weight; of trained ones 2, with fp32 sums of gradients, and a master copy
+/// and two moments in fp32.
+TEST(Adapters, AloneHaveGradientsAndOptimizerStates) {
+  const Job job = adapted_job({});
+  const StepProgram program = build_program(job, one_device());
+  const States& states = program.stages[0].states;
+  const std::int64_t trained = count_trained_parameters(job.model);
+  EXPECT_EQ(states.parameters, 2 * count_parameters(job.model));
+  EXPECT_EQ(states.frozen, 2 * (count_parameters(job.model) - trained));
+  EXPECT_EQ(states.gradients, 4 * trained);
+  EXPECT_EQ(states.optimizer, 12 * trained);
+}
+
+/// Elements of the messages of the templates of a name, and of the largest of them.
+std::pair<std::int64_t, std::int64_t> elements(const StepProgram& program, std::string_view name) {
+  std::pair<std::int64_t, std::int64_t> found;
+  for (const Template& piece : program.templates) {
+    if (piece.name != name) continue;
+    for (const Operator& op : piece.operators) {
+      found.first += op.payload_elements * op.repeats;
+      found.second = std::max(found.second, op.payload_elements);
+    }
+  }
+  return found;
+}
+
+TEST(Adapters, AloneAreReducedWhileTheBaseIsGathered) {
+  const Job job = adapted_job({});
+  Plan plan = one_device();
+  plan.sharding = *sharding_of("GGG");
+  const StepProgram program = build_program(job, plan);
+  EXPECT_EQ(elements(program, "reduce").first, count_trained_parameters(job.model));
+  EXPECT_GE(static_cast<double>(elements(program, "gather").second), kFrozen);
+}
+
+/// Matrices of layers take 0.516 bytes an element, and each product makes its own wide, forward and
+/// backward.
+TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
+  Job job = adapted_job({});
+  const StepProgram wide = build_program(job, one_device());
+  job.model.adapters->base = DType::kNf4;
+  const StepProgram narrow = build_program(job, one_device());
+  const double saved = 32 * kFrozen * (2 - 4.13 / 8);
+  EXPECT_NEAR(
+      static_cast<double>(wide.stages[0].states.parameters - narrow.stages[0].states.parameters),
+      saved, 1e-4 * saved);
+  const BlockPair pair = layer(job, 1);
+  for (const Template* piece : {&pair.forward, &pair.backward}) {
+    double elements = 0;
+    for (const Operator& op : piece->operators) {
+      if (op.kind != OperatorKind::kDequantize) continue;
+      elements += static_cast<double>(op.shape.rows * op.shape.columns);
+      EXPECT_NEAR(memory_bytes(op),
+                  (2 + 0.51625) * static_cast<double>(op.shape.rows * op.shape.columns), 1);
+    }
+    EXPECT_EQ(elements, kFrozen);
+  }
+}
+
+/// Each tensor rank's parts of the sums: A beside a product cut by columns and B beside one cut by
+/// rows are whole, and their gradients are summed at the end of the step.
+TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
+  const Job job = adapted_job({});
+  const Plan plan = plan_of(job, 8, 1);
+  std::int64_t whole = 0;
+  for (const LocalParameter& parameter :
+       local_layer_parameters(make_setting(job, plan), job.model.layer_class(1))) {
+    EXPECT_EQ(parameter.frozen, parameter.name.find("lora") == std::string_view::npos);
+    if (parameter.tensor_partial) whole += parameter.elements();
+  }
+  EXPECT_EQ(whole, static_cast<std::int64_t>(8 * (3 * kHidden + 2 * kHidden + 2 * kHidden)));
+}
+
+TEST(Frozen, LayersBelowTheLowestTrainedOneHaveNoBackward) {
+  Job job = job_of("llama-3-8b", 1, 64, 4096);
+  job.model.frozen = {.embedding = true, .first = 0, .layers = 16};
+  const BlockPair below = layer(job, 3);
+  EXPECT_TRUE(below.backward.operators.empty());
+  EXPECT_TRUE(below.forward.saved.empty());
+  EXPECT_TRUE(layer(job, 16).backward.outputs.empty());
+  const Job whole = job_of("llama-3-8b", 1, 64, 4096);
+  EXPECT_EQ(layer(job, 17).backward.operators.size(), layer(whole, 17).backward.operators.size());
+}
+
+}  // namespace
+}  // namespace stepwright
