@@ -15,8 +15,8 @@ namespace stepwright {
 /// Whether a product has an adapter.
 bool has_adapter(const Emit& e, const Product& p);
 
-/// Whether a backward asks for the input of a product: for its own weight gradient, or for A's where
-/// that takes it in as it is.
+/// Whether a backward asks for the input of a product: for its own weight gradient, or for A's
+/// where that takes it in as it is.
 bool needs_input(const Emit& e, const Product& p);
 
 /// Adds the adapter's result to the product's, in its place. Keeps the result of A, and under

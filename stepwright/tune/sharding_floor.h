@@ -84,8 +84,8 @@ class ShardingFloor {
   struct Side {
     RankOrder order;
     std::array<std::int64_t, 4> sizes;
-    /// Elements of the position and of its blocks; how many there are, those with routed ones, those
-    /// that train.
+    /// Elements of the position and of its blocks; how many there are, those with routed ones,
+    /// those that train.
     UnitSize size;
     BlockSizes blocks;
     RestingBlocks resting;

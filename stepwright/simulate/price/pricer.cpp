@@ -203,8 +203,8 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   const Overlay reduce{behind ? data.reduce.seconds : 0, data.reduce.link};
   Passes out;
   const BlockCost forward = with_blocking(stage.forward, ahead ? nothing : data.gather, nothing);
-  const BlockCost backward =
-      with_blocking(stage.backward, ahead ? nothing : data.regather, behind ? nothing : data.reduce);
+  const BlockCost backward = with_blocking(stage.backward, ahead ? nothing : data.regather,
+                                           behind ? nothing : data.reduce);
   out.forward_s = pass_seconds(forward, shape, gather, none, contention);
   out.backward_s = std::max(pass_seconds(backward, shape, regather, reduce, contention),
                             cycle_seconds(forward, backward, both, reduce) - out.forward_s);
