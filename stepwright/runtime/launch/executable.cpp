@@ -66,6 +66,8 @@ void check_kernels(const Kernels& kernels) {
 void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
   check_model(job.model);
+  refuse(job.model.adapters.has_value(), "adapters", "frozen weights", "leave them out");
+  refuse(job.model.frozen.any(), "frozen", "frozen weights", "leave it out");
   check_kernels(job.kernels);
   const bool runs_on = carries_state(job.model) || job.model.predicted_ahead() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",

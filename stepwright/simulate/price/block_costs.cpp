@@ -147,7 +147,8 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   blocks.multi_tokens = job_.model.predicted_ahead();
   if (blocks.multi_tokens > 0) {
     blocks.multi_token.size = unit_size(setting, local_multi_token_parameters(setting, 0, false));
-    blocks.split_multi_token_size = unit_size(setting, local_multi_token_parameters(setting, 0, true));
+    blocks.split_multi_token_size =
+        unit_size(setting, local_multi_token_parameters(setting, 0, true));
     blocks.multi_token.with.resize(blocks.layers.front().with.size());
   }
   blocks.embedding = price(build_embedding(setting), where);
