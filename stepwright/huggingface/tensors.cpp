@@ -111,7 +111,9 @@ std::vector<std::int64_t> ForeignTensor::shape() const {
   return {row_count(), columns};
 }
 
-std::vector<ForeignTensor> foreign_tensors(const Architecture& model, const Family& family) {
+std::vector<ForeignTensor> foreign_tensors(const Architecture& given, const Family& family) {
+  Architecture model = given;
+  model.adapters.reset();  // they have a folder of their own
   Writer writer(model, family);
   writer.add("", 0, embedding_parameters(model));
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {

@@ -104,6 +104,8 @@ TEST(JobFile, RefusesAdaptersThatCannotBe) {
   EXPECT_THAT(refused("{rank: 8, base: int8}"), HasSubstr("nf4"));
   EXPECT_THAT(refused("{rank: 8, joined: true, targets: [q]}"), HasSubstr("all of qkv"));
   EXPECT_THAT(refused("{rank: 8, kind: dora}"), HasSubstr("kind"));
+  EXPECT_THAT(job_refused("framework: megatron-core\nadapters: {rank: 8, base: nf4}\n"),
+              HasSubstr("megatron-core has no base of nf4"));
   EXPECT_THAT(job_refused("precision: fp64\nadapters: {rank: 8, base: nf4}\n"),
               HasSubstr("narrow base"));
   EXPECT_THAT(job_refused("adapters: {rank: 8}\nfrozen: [layers 0-31]\n"),

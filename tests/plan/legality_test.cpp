@@ -30,9 +30,9 @@ TEST(Legality, NamesTheRuleTheValuesAndTheNearestLegalPlans) {
     EXPECT_THAT(rejected->message, testing::StartsWith(std::string(rule_name(way.rule)) + ": "));
     EXPECT_LE(rejected->nearest.size(), 2);
     for (const Plan& near : rejected->nearest) EXPECT_FALSE(broken_rule(job, near));
-    const bool of_job =
-        rejected->rule == Rule::kPrecision || rejected->rule == Rule::kLengthWithinPositions ||
-        rejected->rule == Rule::kMultiTokenStep;
+    const bool of_job = rejected->rule == Rule::kPrecision ||
+                        rejected->rule == Rule::kLengthWithinPositions ||
+                        rejected->rule == Rule::kMultiTokenStep;
     EXPECT_EQ(rejected->nearest.empty(), of_job) << rejected->message;
   }
 }

@@ -237,6 +237,45 @@ constexpr const char* kOdd =
     "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, norm: layernorm, gated: false, "
     "position: learned, positions: 17, bias: true, tied: true}";
 
+constexpr const char* kAdapted = "  adapters: {rank: 3, alpha: 5}\n";
+constexpr const char* kFrozenTable = "  frozen: [embedding]\n";
+
+const RankCase kFrozen[] = {
+    {"AdaptersReduced", 2, kLlama, "parallel: {data: 2}\nmicro_batch: 2\n", kAdapted},
+    {"AdaptersOnAGatheredBase", 4, kLlama, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n",
+     kAdapted},
+    {"AdaptersBesideGroups", 4, kTied,
+     "parallel: {data: 4}\nmicro_batch: 1\nsharding: {states: IIG, group: 2}\n", kAdapted},
+    {"AdaptersCut", 2, kLlama, "parallel: {tensor: 2}\nmicro_batch: 2\n", kAdapted},
+    {"AdaptersOfGatheredRows", 2, kLlama,
+     "parallel: {tensor: 2}\nsequence_parallel: true\ntensor_input: keep\nmicro_batch: 2\n",
+     kAdapted},
+    {"AdaptersGatherRowsAgain", 4, kTied,
+     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\ntensor_input: regather\n"
+     "micro_batch: 2\nsharding: NGG\nrecompute: {modules: [norm, mlp]}\n",
+     "  adapters: {rank: 2, targets: [q, v, projection, fc2]}\n"},
+    {"AdaptersJoinedAndCut", 2, kQwen3,
+     "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: full\n",
+     "  adapters: {rank: 2, joined: true, dropout: 0.2}\n"},
+    {"AdaptersInAPipeline", 2, kLlama, "parallel: {pipeline: 2}\nmicro_batch: 1\n", kAdapted},
+    {"AdaptersOfATiedModelInAPipeline", 4, kTied,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nsharding: GGG\n"
+     "schedule: {kind: interleaved, chunks: 2}\n",
+     kAdapted},
+    {"AdaptersOfCutBackwards", 4, kLlama,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: zb-h1\nsharding: NGG\n",
+     kAdapted},
+    {"AdaptersOfPartsOfSequences", 2, kLlama,
+     "parallel: {context: 2}\nmicro_batch: 2\ncontext_kind: ulysses\n", kAdapted},
+    {"FrozenLayersOfShards", 4, kLlama,
+     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\nsharding: GGG\n",
+     "  frozen: [embedding, layers 0-1]\n"},
+    {"FrozenMiddleOfAPipeline", 4, kTied,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nsharding: GGG\n",
+     "  frozen: [layers 1-2]\n"},
+    {"FrozenTable", 2, kTied, "parallel: {data: 2}\nmicro_batch: 1\nsharding: NNG\n", kFrozenTable},
+};
+
 class Ranks : public ::testing::TestWithParam<RankCase> {};
 
 TEST_P(Ranks, LearnWhatOneProcessLearns) { expect_what_one_process_learns(GetParam()); }
@@ -319,6 +358,7 @@ INSTANTIATE_TEST_SUITE_P(Context, Ranks, ::testing::ValuesIn(kContext), kName);
 INSTANTIATE_TEST_SUITE_P(Documents, Ranks, ::testing::ValuesIn(kDocuments), kName);
 INSTANTIATE_TEST_SUITE_P(Pipeline, Ranks, ::testing::ValuesIn(kPipeline), kName);
 INSTANTIATE_TEST_SUITE_P(Dropout, Ranks, ::testing::ValuesIn(kDropout), kName);
+INSTANTIATE_TEST_SUITE_P(Frozen, Ranks, ::testing::ValuesIn(kFrozen), kName);
 INSTANTIATE_TEST_SUITE_P(Eight, Ranks, ::testing::ValuesIn(kEight), kName);
 
 }  // namespace

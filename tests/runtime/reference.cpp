@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "stepwright/model/parameters.h"
 #include "stepwright/runtime/data/sequence_documents.h"
@@ -90,8 +91,10 @@ class Model {
   Values copy(bool gradients) {
     Values result;
     for (auto& [name, value] : values_) {
-      if (gradients && !value.requires_grad()) continue;
-      const Tensor flat = (gradients ? value.grad() : value.detach()).reshape({-1}).contiguous();
+      if (gradients && buffers_.contains(name)) continue;
+      const Tensor none = at::zeros_like(value);
+      const Tensor gradient = value.requires_grad() ? value.grad() : none;
+      const Tensor flat = (gradients ? gradient : value.detach()).reshape({-1}).contiguous();
       result[name].assign(flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel());
     }
     return result;
@@ -107,7 +110,8 @@ class Model {
       } else if (!one.vector || one.columns > 1) {
         value = value.view({one.rows, one.columns});
       }
-      values_[name] = value.requires_grad_(one.trained);
+      if (!one.trained) buffers_.insert(name);
+      values_[name] = value.requires_grad_(one.trained && !one.frozen);
     }
   }
 
@@ -190,9 +194,85 @@ class Model {
     return ones.tril().logical_and(chunk.unsqueeze(0).eq(chunk.unsqueeze(1)));
   }
 
+  /// What adapters add to a product: each part of a fused one has an A and a B of its own.
+  Tensor adapted(const Tensor& x, const std::string& name) {
+    const auto down = values_.find(name + "_lora_a");
+    if (down == values_.end()) return at::zeros({}, at::kDouble);
+    const Tensor& up = p(name + "_lora_b");
+    const Adapters& adapters = *m_.adapters;
+    const Tensor narrow = at::matmul(dropped_input(x, name), down->second.t());
+    if (narrow.size(-1) == adapters.rank) {
+      return wide(at::matmul(narrow, up.t()), name) * adapters.scale();
+    }
+    std::vector<Tensor> parts;
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+    for (const std::int64_t rows : adapted_rows(name)) {
+      parts.push_back(
+          at::matmul(narrow.narrow(-1, column, adapters.rank), up.narrow(0, row, rows).t()));
+      row += rows;
+      column += adapters.rank;
+    }
+    return wide(at::cat(parts, -1), name) * adapters.scale();
+  }
+
+  /// Rows of the adapted parts of queries, keys and values, or of gate and input of an MLP.
+  [[nodiscard]] std::vector<std::int64_t> adapted_rows(const std::string& name) const {
+    std::vector<std::int64_t> rows;
+    for (const auto& [target, count] : parts_of(name)) {
+      if (m_.adapters->has(target)) rows.push_back(count);
+    }
+    return rows;
+  }
+
+  [[nodiscard]] std::vector<std::pair<AdapterTarget, std::int64_t>> parts_of(
+      const std::string& name) const {
+    const std::int64_t keys = m_.kv_heads * m_.head_dim;
+    if (name.ends_with("qkv")) {
+      return {{AdapterTarget::kQuery, m_.heads * m_.head_dim},
+              {AdapterTarget::kKey, keys},
+              {AdapterTarget::kValue, keys}};
+    }
+    if (name.ends_with("fc1") && m_.gated) {
+      return {{AdapterTarget::kGate, m_.ffn}, {AdapterTarget::kUp, m_.ffn}};
+    }
+    return {};
+  }
+
+  /// Columns of adapted parts in their places among all of a product.
+  Tensor wide(const Tensor& parts, const std::string& name) {
+    const std::int64_t all = p(name).size(0);
+    if (parts.size(-1) == all) return parts;
+    std::vector<Tensor> columns;
+    std::int64_t begin = 0;
+    for (const auto& [target, count] : parts_of(name)) {
+      const bool adapted = m_.adapters->has(target);
+      columns.push_back(adapted ? parts.narrow(-1, begin, count)
+                                : at::zeros_like(parts.narrow(-1, 0, 1)).repeat({1, 1, count}));
+      if (adapted) begin += count;
+    }
+    return at::cat(columns, -1);
+  }
+
+  Tensor dropped_input(const Tensor& x, const std::string& name) {
+    const double probability = m_.adapters->dropout;
+    if (probability == 0) return x;
+    draw_.layer = std::stoll(name.substr(name.find('.') + 1));
+    draw_.place = name.ends_with("qkv")      ? DropoutPlace::kQkvAdapter
+                  : name.ends_with("output") ? DropoutPlace::kProjectionAdapter
+                  : name.ends_with("fc1")    ? DropoutPlace::kFc1Adapter
+                                             : DropoutPlace::kFc2Adapter;
+    draw_.probability = probability;
+    const std::int64_t width = x.size(-1);
+    const Tensor kept = kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
+                                              .columns = at::arange(width, at::kLong),
+                                              .width = width});
+    return x * kept.view(x.sizes()) / (1 - probability);
+  }
+
   Tensor linear(const Tensor& x, const std::string& name) {
     const auto bias = values_.find(name + "_bias");
-    const Tensor y = at::matmul(x, p(name).t());
+    const Tensor y = at::matmul(x, p(name).t()) + adapted(x, name);
     return bias == values_.end() ? y : y + bias->second;
   }
 
@@ -342,6 +422,7 @@ class Model {
   const Architecture& m_;
   DropoutDraw draw_;
   std::map<std::string, Tensor> values_;
+  std::set<std::string> buffers_;        ///< Of those, what is stored and no parameter.
   std::map<std::string, Tensor> loads_;  ///< Of biases of routers: rows of each expert in a step.
 };
 

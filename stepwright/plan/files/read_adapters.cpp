@@ -11,6 +11,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
@@ -78,8 +79,20 @@ void check_joined(Node node, const Adapters& adapters, const AdapterTargets& pos
   }
 }
 
+/// A framework that keeps weights in the type of the model.
+void check_narrow(Node node, const Job& job) {
+  if (job.framework.name.empty()) return;
+  const WordSet runs = FrameworkLaw(job.framework).allowed(Ability::kTrained, 0);
+  const std::vector<std::string>& words = ability_words(Ability::kTrained);
+  const auto narrow = std::ranges::find(words, "narrow_base") - words.begin();
+  if (runs[static_cast<std::size_t>(narrow)]) return;
+  node.fail(fmt::format("{} has no base of {}: of what is trained it runs {}", job.framework.name,
+                        node.text(), words_text(Ability::kTrained, runs)));
+}
+
 DType read_base(Node node, const Job& job) {
   const DType base = node.choice(kAdapterBaseNames);
+  if (base != DType::kBf16) check_narrow(node, job);
   const DType stored = storage_type(job.precision);
   if (stored == DType::kBf16) return base;
   const std::string_view name = name_of(kDTypeNames, stored);

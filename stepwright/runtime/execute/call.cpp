@@ -49,7 +49,7 @@ at::Tensor Call::bias_gradient() const { return gradient(bias_name(parameter().n
 at::Tensor Call::gradient(std::string_view name) const {
   StoredUnit& block = rank.store.unit(unit);
   StoredParameter* parameter = block.find(name);
-  if (parameter == nullptr) return {};
+  if (parameter == nullptr || parameter->frozen) return {};
   if (parameter->reduce_offset < 0) {
     return parameter->shaped(parameter->holder().gradient);
   }

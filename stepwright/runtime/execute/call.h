@@ -38,7 +38,7 @@ struct Call : PlacedOperator {
   [[nodiscard]] at::Tensor weight(std::string_view name) const;
   /// The bias beside it; undefined when there is none.
   [[nodiscard]] at::Tensor bias() const;
-  /// The tensor in which their gradients are added up.
+  /// The tensor in which their gradients are added up; undefined of frozen ones.
   [[nodiscard]] at::Tensor gradient() const;
   [[nodiscard]] at::Tensor bias_gradient() const;
   /// The gradient of another parameter of the block; undefined when the block has none of this

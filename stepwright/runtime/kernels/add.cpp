@@ -30,6 +30,8 @@ void add_forward(Call& call) {
   if (call.op.part == LayerPart::kMultiTokenJoin) {
     return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
   }
+  if (call.op.purpose == Purpose::kAdapterScale) return adapter_scale(call);
+  if (call.op.purpose == Purpose::kAdapterAdd) return adapter_add(call);
   if (call.op.parameter < 0) {
     return call.write(0, at::add(call.read(0), call.read(1), scale_of(call)));
   }
@@ -50,6 +52,8 @@ void add_backward(Call& call) {
     const std::int64_t columns = call.op.shape.columns;
     return call.write(0, call.read(0).narrow(1, call.rank.place.tensor * columns, columns));
   }
+  if (call.op.purpose == Purpose::kAdapterScale) return adapter_scale(call);
+  if (call.op.purpose == Purpose::kAdapterAdd) return adapter_add(call);
   if (call.op.part == LayerPart::kKeyPositions) {
     return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
   }

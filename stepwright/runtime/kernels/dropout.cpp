@@ -18,6 +18,7 @@ double kept_scale(const Call& call) { return 1 / (1 - call.rank.setting.model->d
 }  // namespace
 
 void dropout_forward(Call& call) {
+  if (call.op.purpose == Purpose::kAdapterDown) return adapter_dropout(call);
   at::Tensor x = call.read(0);
   const std::int64_t width = x.size(1);
   at::Tensor kept = kept_elements(draw_of(call, place_of(call.op.part)),
@@ -30,6 +31,7 @@ void dropout_forward(Call& call) {
 }
 
 void dropout_backward(Call& call) {
+  if (call.op.purpose == Purpose::kAdapterDown) return adapter_dropout_backward(call);
   const bool embedded = place_of(call.op.part) == DropoutPlace::kEmbedding;
   const double of_branch = embedded ? 1 : call.rank.setting.model->residual_scale;
   call.write(0, (call.read(0) * call.read(1)).mul_(kept_scale(call) * of_branch));

@@ -9,7 +9,16 @@ namespace stepwright {
 struct Call;
 
 /// The place in a block at which a mask is drawn; each place has numbers of its own.
-enum class DropoutPlace : std::uint8_t { kEmbedding, kAfterAttention, kAfterMlp, kProbabilities };
+enum class DropoutPlace : std::uint8_t {
+  kEmbedding,
+  kAfterAttention,
+  kAfterMlp,
+  kProbabilities,
+  kQkvAdapter,
+  kProjectionAdapter,
+  kFc1Adapter,
+  kFc2Adapter,
+};
 
 /// The numbers from which the masks of one dropout in one step are drawn.
 struct DropoutDraw {

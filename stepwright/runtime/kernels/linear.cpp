@@ -46,6 +46,7 @@ at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
 }  // namespace
 
 void linear_forward(Call& call) {
+  if (call.op.purpose == Purpose::kAdapterUp) return adapter_up_forward(call);
   const at::Tensor bias = call.bias();
   const at::Tensor weight = matrix(call, call.weight());
   const at::Tensor x = input(call, 0);
@@ -57,10 +58,12 @@ void linear_forward(Call& call) {
 }
 
 void linear_data_gradient_kernel(Call& call) {
+  if (call.op.purpose == Purpose::kAdapterUp) return adapter_up_data_gradient(call);
   call.write(0, at::mm(result_gradient(call), matrix(call, call.weight())));
 }
 
 void linear_weight_gradient_kernel(Call& call) {
+  if (call.op.purpose == Purpose::kAdapterUp) return adapter_up_weight_gradient(call);
   const at::Tensor dy = result_gradient(call);
   const at::Tensor x = input(call, 1);
   at::Tensor gradient = matrix(call, call.gradient());

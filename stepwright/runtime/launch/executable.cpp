@@ -49,6 +49,18 @@ void check_model(const Architecture& model) {
   check_variants(model);
 }
 
+/// What is frozen, and what stands beside it.
+void check_trained(const Architecture& model) {
+  if (!model.adapters) return;
+  refuse(model.adapters->quantised(), "adapters.base",
+         name_of(kAdapterBaseNames, model.adapters->base), "leave it out");
+  const bool of_mlp = model.adapters->has(AdapterTarget::kGate) ||
+                      model.adapters->has(AdapterTarget::kUp) ||
+                      model.adapters->has(AdapterTarget::kFc2);
+  refuse(of_mlp && model.experts, "adapters.targets", "experts",
+         "executed are those of attention and of dense models");
+}
+
 void check_kernels(const Kernels& kernels) {
   refuse(kernels.attention == AttentionKernel::kUnfused, "kernels.attention", "unfused",
          "name a fused kernel");
@@ -66,8 +78,7 @@ void check_kernels(const Kernels& kernels) {
 void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
   check_model(job.model);
-  refuse(job.model.adapters.has_value(), "adapters", "frozen weights", "leave them out");
-  refuse(job.model.frozen.any(), "frozen", "frozen weights", "leave it out");
+  check_trained(job.model);
   check_kernels(job.kernels);
   const bool runs_on = carries_state(job.model) || job.model.predicted_ahead() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",

@@ -16,10 +16,10 @@ CountedMemory::Kinds count_states(const RankState& rank) {
     if (!state.defined()) return;
     kinds[static_cast<std::size_t>(kind)] += static_cast<double>(state.nbytes());
   };
-  for (const StoredParameter* parameter : rank.store.own()) {
+  for (const StoredParameter* parameter : rank.store.held()) {
     add(MemoryKind::kParameters, parameter->value);
     add(MemoryKind::kGradients, parameter->gradient);
-    if (!parameter->master.is_alias_of(parameter->value)) {
+    if (parameter->master.defined() && !parameter->master.is_alias_of(parameter->value)) {
       add(MemoryKind::kOptimizer, parameter->master);
     }
     add(MemoryKind::kOptimizer, parameter->first_moment);

@@ -141,7 +141,7 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
     // A block without experts hands nothing over where only gradients of experts leave.
     if (handed_over && unit.leaving_elements > 0) whole = call.gathered_reads.at(next++)->value;
     for (StoredParameter& parameter : unit.parameters) {
-      if (parameter.slice.expert != expert) continue;
+      if (parameter.slice.expert != expert || parameter.frozen) continue;
       StoredParameter* holder = &parameter.holder();
       if (handed_over) {
         found.push_back({holder, whole.narrow(0, parameter.reduce_offset, parameter.padded)});

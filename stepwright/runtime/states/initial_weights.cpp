@@ -15,13 +15,16 @@ void load(StoredParameter& parameter, const HuggingFaceWeights& weights) {
                  {out + run.local, static_cast<std::size_t>(run.length)});
   }
   parameter.value.copy_(exact);
+  if (parameter.frozen) return;
   parameter.master.copy_(parameter.part(exact, sharding.parameters, sharding.optimizer));
 }
 
 }  // namespace
 
 void load_weights(ParameterStore& store, const HuggingFaceWeights& weights) {
-  for (StoredParameter* parameter : store.own()) load(*parameter, weights);
+  for (StoredParameter* parameter : store.held()) {
+    if (!parameter->slice.adapter) load(*parameter, weights);
+  }
 }
 
 }  // namespace stepwright

@@ -89,6 +89,7 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
                          .local_copies = own.copies,
                          .expert = own.expert,
                          .partial = own.tensor_partial,
+                         .adapter = whole.adapter,
                          .start = whole.start};
     if (own.expert) slice.first_copy = place.expert * own.copies;
     if (whole.split == Split::kVocabulary) {

@@ -29,6 +29,7 @@ struct ParameterSlice {
   std::int64_t first_copy = 0;
   bool expert = false;
   bool partial = false;  ///< Its gradient is summed over the tensor ranks.
+  bool adapter = false;  ///< The A or the B of an adapter.
   Start start{};
   /// Another rank of the tensor group, or the first pipeline position, has the same values.
   bool duplicate = false;

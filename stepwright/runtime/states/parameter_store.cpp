@@ -73,7 +73,8 @@ StoredParameter* StoredUnit::find(std::string_view local_name) {
 std::vector<StoredParameter*> StoredUnit::own(bool expert) {
   std::vector<StoredParameter*> found;
   for (StoredParameter& parameter : parameters) {
-    if (parameter.slice.expert == expert && parameter.owner == nullptr) found.push_back(&parameter);
+    const bool own = parameter.owner == nullptr && !parameter.frozen;
+    if (parameter.slice.expert == expert && own) found.push_back(&parameter);
   }
   return found;
 }
@@ -156,6 +157,7 @@ void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>
     StoredParameter parameter{.slice = std::move(slices[i]), .local_name = local[i].name};
     parameter.layout = local[i].expert ? &expert_layout_ : &dense_layout_;
     parameter.padded = parameter.layout->padded(local[i].elements());
+    parameter.frozen = local[i].frozen;
     if (local[i].borrowed) {
       parameter.owner = owner_of(parameter.slice.name);
     } else {
@@ -171,7 +173,8 @@ void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>
         parameter.gather_offset = unit.gathered_elements;
         unit.gathered_elements += parameter.padded;
       }
-      if (expert ? setting_.reduce_expert : setting_.reduce_dense) {
+      const bool reduced = expert ? setting_.reduce_expert : setting_.reduce_dense;
+      if (reduced && !parameter.frozen) {
         parameter.reduce_offset = unit.leaving_elements;
         unit.leaving_elements += parameter.padded;
       }
@@ -183,6 +186,7 @@ void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) co
   const Sharding& sharding = parameter.layout->sharding;
   parameter.value = zeros(parameter.held_elements(sharding.parameters), setting_.storage);
   fill(parameter, seed, setting_.model->layers);
+  if (parameter.frozen) return;
   const bool narrow = setting_.storage != setting_.exact;
   parameter.master = parameter.optimizer_value();
   if (narrow) parameter.master = parameter.master.to(scalar_type(setting_.exact));
@@ -218,7 +222,7 @@ void ParameterStore::zero_gradients() {
   for (StoredParameter* parameter : kept()) parameter->gradient.zero_();
 }
 
-std::vector<StoredParameter*> ParameterStore::own() {
+std::vector<StoredParameter*> ParameterStore::held() {
   std::vector<StoredParameter*> found;
   for (const std::int32_t id : order_) {
     for (StoredParameter& parameter : units_.at(id).parameters) {
@@ -240,6 +244,12 @@ std::vector<StoredParameter*> ParameterStore::kept() {
   std::vector<StoredParameter*> all = own();
   for (StoredParameter* buffer : buffers()) all.push_back(buffer);
   return all;
+}
+
+std::vector<StoredParameter*> ParameterStore::own() {
+  std::vector<StoredParameter*> found = held();
+  std::erase_if(found, [](const StoredParameter* parameter) { return parameter->frozen; });
+  return found;
 }
 
 }  // namespace stepwright

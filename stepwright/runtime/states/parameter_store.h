@@ -24,6 +24,7 @@ struct StoredParameter {
   std::string_view local_name;  ///< As templates call it.
   const StateLayout* layout = nullptr;
   StoredParameter* owner = nullptr;  ///< Borrowed: who holds the states; else null.
+  bool frozen = false;               ///< It has a value alone.
   std::int64_t padded = 0;
   std::int64_t gather_offset = -1;  ///< In the block's gathered parameters; -1: not among them.
   std::int64_t reduce_offset = -1;  ///< In the block's leaving gradients; -1: not among them.
@@ -63,9 +64,9 @@ struct StoredUnit {
   std::int64_t leaving_elements = 0;   ///< Of its gradients on their way to being reduced.
   /// The parameter of a name that templates use; null when the block has none of this name.
   [[nodiscard]] StoredParameter* find(std::string_view local_name);
-  /// The parameters with states here, of the dense or the expert side.
+  /// The trained parameters with states here, of the dense or the expert side.
   [[nodiscard]] std::vector<StoredParameter*> own(bool expert);
-  /// The parameters of a side, borrowed ones as their owners.
+  /// All parameters of a side, borrowed ones as their owners.
   [[nodiscard]] std::vector<StoredParameter*> used(bool expert);
 };
 
@@ -92,9 +93,11 @@ class ParameterStore {
   [[nodiscard]] StoredUnit& unit(std::int32_t id) { return units_.at(id); }
   /// The blocks of this rank, as its stage meets them.
   [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
-  /// All parameters whose states are here, block by block.
+  /// All trained parameters whose states are here, block by block.
   [[nodiscard]] std::vector<StoredParameter*> own();
-  /// The buffers, block by block, and both.
+  /// The same with those that are frozen.
+  [[nodiscard]] std::vector<StoredParameter*> held();
+  /// The buffers, block by block, and those behind what is trained.
   [[nodiscard]] std::vector<StoredParameter*> buffers();
   [[nodiscard]] std::vector<StoredParameter*> kept();
   /// How dense parameters are cut over ranks, or those of experts.

@@ -41,10 +41,13 @@ std::vector<Whole> whole_parameters(const Architecture& model, WholeState which)
 /// Adds what this rank is the first to hold of a parameter to its whole.
 void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& whole) {
   const StateLayout& layout = *parameter.layout;
-  const Spread spread = layout.sharding.optimizer;
+  const bool weights = which == WholeState::kWeights;
+  if (parameter.frozen && !weights) return;  // it has none: zeros
+  const Spread spread = parameter.frozen ? layout.sharding.parameters : layout.sharding.optimizer;
   if (parameter.slice.duplicate || !layout.first_holder(spread)) return;
-  const at::Tensor held =
-      which == WholeState::kWeights ? parameter.master : parameter.optimizer_gradient();
+  const at::Tensor held = parameter.frozen ? parameter.value
+                          : weights        ? parameter.master
+                                           : parameter.optimizer_gradient();
   const at::Tensor exact = held.to(at::kCPU, at::kDouble).contiguous();
   const std::int64_t first = parameter.first_element(spread);
   auto* out = whole.data_ptr<double>();
@@ -75,8 +78,10 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
                        const std::filesystem::path& path) {
   const std::vector<Whole> list = whole_parameters(rank.job.model, which);
   std::map<std::string, std::vector<const StoredParameter*>> held;
-  for (const StoredParameter* parameter : rank.store.kept()) {
-    held[parameter->slice.name].push_back(parameter);
+  for (const auto& stored : {rank.store.held(), rank.store.buffers()}) {
+    for (const StoredParameter* parameter : stored) {
+      held[parameter->slice.name].push_back(parameter);
+    }
   }
   std::vector<at::Tensor> values;
   for (const Whole& one : list) {

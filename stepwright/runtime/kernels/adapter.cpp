@@ -1,0 +1,141 @@
+// What stands beside a frozen product: B, each part of a fused product by itself, the scale, the
+// sum and the dropout of the input.
+#include "stepwright/model/parameters.h"
+#include "stepwright/runtime/kernels/dropout_mask.h"
+#include "stepwright/runtime/kernels/kernels.h"
+
+namespace stepwright {
+namespace {
+
+/// A run of columns of a product's result.
+struct AdaptedColumns {
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+};
+
+const Adapters& adapters(const Call& call) { return *call.rank.setting.model->adapters; }
+
+/// The columns of this rank that each A has a B for; all of them where one adapter is of all parts.
+std::vector<AdaptedColumns> adapted_columns(const Call& call) {
+  const Architecture& model = *call.rank.setting.model;
+  const AdaptedWeight& entry = *adapted_weight(name_of(call.op.part));
+  std::vector<AdaptedColumns> found;
+  for (const Parameter& weight : layer_parameters(model, model.layer_class(call.layer))) {
+    if (weight.name != entry.weight) continue;
+    const std::int64_t ranks = weight.split == Split::kColumn ? call.rank.setting.tensor : 1;
+    if (adapters(call).joined || weight.fused[0] == 0) return {{0, weight.rows / ranks}};
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < weight.fused.size(); ++i) {
+      const std::int64_t count = weight.fused[i] / ranks;
+      const auto target = i < entry.parts.size() ? target_of(entry, weight, i) : std::nullopt;
+      if (target && adapters(call).has(*target)) found.push_back({begin, count});
+      begin += count;
+    }
+  }
+  return found;
+}
+
+/// The i-th of the equal parts of some columns, one for each A.
+at::Tensor narrow_part(const Call& call, const at::Tensor& rows, std::size_t i) {
+  const std::int64_t rank = adapters(call).rank;
+  return rows.narrow(1, static_cast<std::int64_t>(i) * rank, rank);
+}
+
+/// Calls `take` with the number, the first row of B and the rows of B of each part.
+template <class Take>
+void each_part(const Call& call, Take take) {
+  std::int64_t first = 0;
+  std::size_t i = 0;
+  for (const AdaptedColumns& part : adapted_columns(call)) {
+    take(i++, first, part.count);
+    first += part.count;
+  }
+}
+
+DropoutPlace adapter_place(LayerPart part) {
+  switch (part) {
+    case LayerPart::kQkv: return DropoutPlace::kQkvAdapter;
+    case LayerPart::kAttentionOutput: return DropoutPlace::kProjectionAdapter;
+    case LayerPart::kFc1: return DropoutPlace::kFc1Adapter;
+    default: return DropoutPlace::kFc2Adapter;
+  }
+}
+
+double adapter_kept_scale(const Call& call) { return 1 / (1 - adapters(call).dropout); }
+
+}  // namespace
+
+void adapter_up_forward(Call& call) {
+  const at::Tensor weight = call.weight();
+  std::vector<at::Tensor> parts;
+  each_part(call, [&](std::size_t i, std::int64_t first, std::int64_t count) {
+    parts.push_back(at::mm(narrow_part(call, call.read(0), i), weight.narrow(0, first, count).t()));
+  });
+  call.write(0, at::cat(parts, 1));
+}
+
+void adapter_up_data_gradient(Call& call) {
+  const at::Tensor weight = call.weight();
+  std::vector<at::Tensor> parts;
+  each_part(call, [&](std::size_t, std::int64_t first, std::int64_t count) {
+    parts.push_back(at::mm(call.read(0).narrow(1, first, count), weight.narrow(0, first, count)));
+  });
+  call.write(0, at::cat(parts, 1));
+}
+
+void adapter_up_weight_gradient(Call& call) {
+  const at::Tensor gradient = call.gradient();
+  each_part(call, [&](std::size_t i, std::int64_t first, std::int64_t count) {
+    const at::Tensor dy = call.read(0).narrow(1, first, count);
+    gradient.narrow(0, first, count).add_(at::mm(dy.t(), narrow_part(call, call.read(1), i)));
+  });
+}
+
+/// Forward of the adapter's result; backward of the gradient of the product's, of which it takes
+/// the columns that it adds to.
+void adapter_scale(Call& call) {
+  const double scale = adapters(call).scale();
+  if (!is_backward(call.op.phase)) return call.write(0, call.read(0) * scale);
+  std::vector<at::Tensor> parts;
+  for (const AdaptedColumns& part : adapted_columns(call)) {
+    parts.push_back(call.read(0).narrow(1, part.begin, part.count));
+  }
+  call.write(0, at::cat(parts, 1) * scale);
+}
+
+/// Forward into the columns of the product's result; backward into the gradient of its input.
+void adapter_add(Call& call) {
+  at::Tensor sum = call.read(0);
+  if (is_backward(call.op.phase)) {
+    sum.add_(call.read(1));
+    return call.write(0, std::move(sum));
+  }
+  std::int64_t first = 0;
+  for (const AdaptedColumns& part : adapted_columns(call)) {
+    sum.narrow(1, part.begin, part.count).add_(call.read(1).narrow(1, first, part.count));
+    first += part.count;
+  }
+  call.write(0, std::move(sum));
+}
+
+void adapter_dropout(Call& call) {
+  const at::Tensor& x = call.read(0);
+  const std::int64_t own = x.size(1);
+  const bool cut = call.op.part == LayerPart::kAttentionOutput || call.op.part == LayerPart::kFc2;
+  const std::int64_t ranks = cut ? call.rank.setting.tensor : 1;
+  const std::int64_t first = cut ? call.rank.place.tensor * own : 0;
+  DropoutDraw draw = draw_of(call, adapter_place(call.op.part));
+  draw.probability = adapters(call).dropout;
+  at::Tensor kept =
+      kept_elements(draw, {.rows = call.places(x.size(0)),
+                           .columns = at::arange(first, first + own, call.rank.index_options()),
+                           .width = own * ranks});
+  call.write(0, (x * kept).mul_(adapter_kept_scale(call)));
+  call.write(1, std::move(kept));
+}
+
+void adapter_dropout_backward(Call& call) {
+  call.write(0, (call.read(0) * call.read(1)).mul_(adapter_kept_scale(call)));
+}
+
+}  // namespace stepwright
