@@ -373,7 +373,10 @@ class Model {
   }
 
   Tensor feed_forward(const Tensor& rows, std::int64_t index) {
-    const ReferenceFeedForward of(job_, of_layer(index));
+    const ReferenceFeedForward of(job_, of_layer(index),
+                                  [&](const Tensor& x, const std::string& name) {
+                                    return adapted(x, fmt::format("layers.{}.{}", index, name));
+                                  });
     if (!m_.layer_class(index).has_experts()) return of.mlp(rows, "mlp");
     const auto [out, counts] = of.mixture(rows);
     const std::string bias = fmt::format("layers.{}.router.correction_bias", index);

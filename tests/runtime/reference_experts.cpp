@@ -34,7 +34,7 @@ Tensor Feed::gate(const Tensor& wide) const {
 }
 
 Tensor Feed::linear(const Tensor& x, const std::string& name) const {
-  const Tensor y = at::matmul(x, p_(name).t());
+  const Tensor y = at::matmul(x, p_(name).t()) + adapted_(x, name);
   const Tensor bias = p_(name + "_bias");
   return bias.defined() ? y + bias : y;
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -13,8 +14,11 @@ namespace stepwright::testing {
 /// The feed-forward of a layer, by operations of which autograd knows the gradients.
 class ReferenceFeedForward {
  public:
-  ReferenceFeedForward(const Job& job, LayerParameters parameter)
-      : job_(job), m_(job.model), p_(std::move(parameter)) {}
+  /// What adapters add to the product of an input with the weight of that name in the layer.
+  using Adapted = std::function<at::Tensor(const at::Tensor& x, const std::string& name)>;
+
+  ReferenceFeedForward(const Job& job, LayerParameters parameter, Adapted adapted)
+      : job_(job), m_(job.model), p_(std::move(parameter)), adapted_(std::move(adapted)) {}
 
   /// Two products and what stands between; `name`: "mlp" or "shared".
   [[nodiscard]] at::Tensor mlp(const at::Tensor& x, const std::string& name) const;
@@ -38,6 +42,7 @@ class ReferenceFeedForward {
   const Job& job_;
   const Architecture& m_;
   LayerParameters p_;
+  Adapted adapted_;
 };
 
 }  // namespace stepwright::testing
