@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <regex>
-
 #include "golden.h"
 
 namespace stepwright {
@@ -26,6 +24,13 @@ TEST(Answers, OfRunsAreThese) {
                                transcript(place, plan + stated + " --simulate 100") +
                                transcript(place, plan + " --failures-per-device-hour 0") +
                                transcript(place, "run examples/whole-run.yaml"));
+}
+
+TEST(Answers, OfFineTuningAreThese) {
+  const Workplace place;
+  expect_golden("fine_tuning.txt",
+                without_seconds(transcript(place, "tune examples/adapters.yaml --top 3")) +
+                    without_seconds(transcript(place, "tune examples/packed.yaml --top 3")));
 }
 
 TEST(Answers, OfTrafficAreThese) {
@@ -73,8 +78,7 @@ TEST(Answers, OfLogsAreThese) {
 TEST(Answers, OfTuneAreThese) {
   const Workplace place;
   const std::string text = transcript(place, "tune examples/llama-3-70b.yaml --top 3 -o plan.yaml");
-  const std::regex seconds("answer took [^:]*:");
-  expect_golden("tune.txt", std::regex_replace(text, seconds, "answer took N s:"));
+  expect_golden("tune.txt", without_seconds(text));
   expect_golden("tuned-plan.yaml", place.read("plan.yaml"));
 }
 
@@ -82,8 +86,7 @@ TEST(Answers, OfTuneAgainstAPlanAreThese) {
   const Workplace place;
   const std::string text =
       transcript(place, std::string("tune examples/llama-3-70b.yaml --against ") + kExamplePlan);
-  const std::regex seconds("answer took [^:]*:");
-  expect_golden("tune-against.txt", std::regex_replace(text, seconds, "answer took N s:"));
+  expect_golden("tune-against.txt", without_seconds(text));
 }
 
 TEST(Answers, OfASweepAreThese) {

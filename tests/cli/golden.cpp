@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 
 namespace stepwright {
 
@@ -21,6 +22,10 @@ void expect_golden(const std::string& name, const std::string& text) {
     return;
   }
   EXPECT_EQ(text, content_of(path)) << "STEPWRIGHT_UPDATE_GOLDEN=1 rewrites " << path;
+}
+
+std::string without_seconds(const std::string& answer) {
+  return std::regex_replace(answer, std::regex("answer took [^:]*:"), "answer took N s:");
 }
 
 }  // namespace stepwright

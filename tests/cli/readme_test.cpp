@@ -2,11 +2,10 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <vector>
 
-#include "command.h"
+#include "golden.h"
 
 namespace stepwright {
 namespace {
@@ -51,10 +50,6 @@ Shown first_answer(const std::string& text) {
   return {.arguments = text.substr(start, line_end - start),
           .begin = line_end + 1,
           .end = text.find("```", line_end)};
-}
-
-std::string without_seconds(const std::string& answer) {
-  return std::regex_replace(answer, std::regex("answer took [^:]*:"), "answer took N s:");
 }
 
 /// A page and how many commands it has at least.
