@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/list_tables.h"
@@ -52,10 +53,8 @@ Json default_json(const DefaultLine& line) {
   return json;
 }
 
-/// "1f1b, interleaved"; nobody reads a hundred orders.
+/// "1f1b, interleaved".
 std::string joined_by(const char* between, const Json& words) {
-  constexpr std::size_t kMany = 20;
-  if (words.size() > kMany) return "any";
   const auto listed = words.get<std::vector<std::string>>();
   return listed.empty() ? "none" : fmt::format("{}", fmt::join(listed, between));
 }
@@ -70,12 +69,22 @@ std::string releases_text(const Json& line) {
   return text;
 }
 
+/// Whether a line has all words of an ability with many: nobody reads a hundred orders.
+bool takes_any(const Json& line) {
+  constexpr std::size_t kMany = 20;
+  const auto word = line.at("ability").get<std::string>();
+  const auto* const found = std::ranges::find(kAbilityNames, word, &Named<Ability>::name);
+  const std::size_t words = line.at("words").size();
+  return words > kMany && words == ability_words(found->value).size();
+}
+
 std::string line_text(const Json& line) {
   auto what = line.at("ability").get<std::string>();
   if (line.contains("with")) what += " with " + joined_by(" or ", line.at("with"));
   if (line.contains("variant")) what += " of " + line.at("variant").get<std::string>();
   what += releases_text(line);
-  return fmt::format("  {:<19} {}\n", what + ":", joined_by(", ", line.at("words")));
+  return fmt::format("  {:<19} {}\n", what + ":",
+                     takes_any(line) ? "any" : joined_by(", ", line.at("words")));
 }
 
 /// "  by default of bridge: accumulate stored".

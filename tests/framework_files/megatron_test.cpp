@@ -219,10 +219,9 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   draft.framework.name = "megatron-core";
   const SourceFile file{"train.sh", layout_script("Et*22|t*29|t*29m|L")};
   read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, draft);
-  const auto apart = std::ranges::find(draft.report.not_read, "pipeline_model_parallel_layout",
-                                       &UnreadSetting::name);
-  ASSERT_NE(apart, draft.report.not_read.end());
-  EXPECT_THAT(apart->why, testing::HasSubstr("on a stage before that of the loss"));
+  EXPECT_THAT(draft.report.not_read,
+              testing::Contains(testing::Field(&UnreadSetting::why,
+                                               testing::HasSubstr("before that of the loss"))));
   EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.predicted_ahead(), 0);
 }
 
