@@ -171,13 +171,13 @@ TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
 }
 
 TEST(HuggingFaceArguments, WhatNoPlanSaysIsNamedWithWhatItLeavesOut) {
-  const ImportReport report =
+  const ImportedPlan imported =
       read_files({arguments_with("optim: paged_adamw_8bit\nuse_peft: true\ntorch_compile: true\n"
                                  "fsdp: full_shard offload\nour_own: 3\n"),
-                  kModel})
-          .report;
+                  kModel});
+  const ImportReport& report = imported.report;
   EXPECT_THAT(unread_why(report, "optim"), testing::HasSubstr("paging"));
-  EXPECT_THAT(unread_why(report, "use_peft"), testing::HasSubstr("adapters"));
+  EXPECT_TRUE(imported.planned.job.model.adapters.has_value());
   EXPECT_THAT(unread_why(report, "torch_compile"), testing::HasSubstr("compiled"));
   EXPECT_THAT(unread_why(report, "fsdp"), testing::HasSubstr("offload"));
 }

@@ -154,7 +154,11 @@ TEST(Swift, AccumulatesSixteenSequencesAndTrainsAdaptersWhereNothingIsSaid) {
   EXPECT_EQ(imported.planned.plan.parallel.context, 2);
   EXPECT_EQ(imported.planned.plan.context_kind, ContextKind::kUlysses);
   EXPECT_EQ(imported.planned.plan.micro_batch, 4);
-  EXPECT_THAT(swift_leaves_out(imported, "train_type"), HasSubstr("adapters"));
+  const std::optional<Adapters>& adapters = imported.planned.job.model.adapters;
+  ASSERT_TRUE(adapters.has_value());
+  EXPECT_EQ(adapters->rank, 8);
+  EXPECT_EQ(adapters->alpha, 32);
+  EXPECT_TRUE(adapters->has(AdapterTarget::kQuery) && adapters->has(AdapterTarget::kFc2));
 }
 
 TEST(Swift, AsksForAModelByName) {
