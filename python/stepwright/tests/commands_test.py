@@ -99,7 +99,9 @@ class Functions(PlaceTest):
         with self.assertRaisesRegex(stepwright.InputError, "has no field 'text'"):
             stepwright.lengths(data, "text")
 
-    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed (tools/setup.sh test)")
+    @unittest.skipUnless(
+        importlib.util.find_spec("pyarrow"), "pyarrow is not installed (tools/setup.sh test)"
+    )
     def test_lengths_of_parquet_are_those_of_lines(self):
         import pyarrow
         import pyarrow.parquet
