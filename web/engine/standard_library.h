@@ -11,6 +11,7 @@
 #include <charconv>
 #include <compare>
 #include <functional>
+#include <optional>
 #include <ranges>
 #include <vector>
 
@@ -44,6 +45,12 @@ strong_ordering operator<=>(const array<T, kSize>& a, const array<T, kSize>& b) 
 template <class T>
 strong_ordering operator<=>(const vector<T>& a, const vector<T>& b) {
   return order_of(a, b);
+}
+
+template <class T>
+strong_ordering operator<=>(const optional<T>& a, const optional<T>& b) {
+  if (a && b) return *a <=> *b;
+  return a.has_value() <=> b.has_value();
 }
 
 namespace ranges {
