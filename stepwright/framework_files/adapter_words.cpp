@@ -73,21 +73,6 @@ AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& 
   return targets & possible;
 }
 
-/// Words of a list, or of a text with commas or blanks between them.
-std::vector<std::string> module_list(Node node) {
-  std::vector<std::string> words;
-  const auto add = [&](const std::string& text) {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find_first_of(" ,", at), text.size());
-      if (end > at) words.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-  };
-  if (node.is_scalar()) add(node.text());
-  for (std::size_t i = 0; node.is_sequence() && i < node.size(); ++i) add(node.at(i).text());
-  return words;
-}
-
 }  // namespace
 
 AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
@@ -98,7 +83,8 @@ AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
   words.alpha = fields.number(keys.alpha, usual);
   words.dropout = fields.number(keys.dropout, keys.usual_dropout);
   const auto modules = fields.find(keys.modules);
-  if (modules) words.modules = module_list(*modules);
+  if (modules && (modules->is_scalar() || modules->is_sequence()))
+    words.modules = words_in(*modules);
   if (words.modules.empty() && !keys.usual_modules.empty()) {
     words.modules = {std::string(keys.usual_modules)};
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "stepwright/core/document.h"
 
@@ -74,5 +75,9 @@ class Fields {
   std::string prefix_;  ///< "parallelism." of a section.
   std::shared_ptr<Paths> asked_;
 };
+
+/// The words of a list, or of a text with commas or blanks between them. Anything else fails with
+/// `kInput`.
+std::vector<std::string> words_in(Node node);
 
 }  // namespace stepwright

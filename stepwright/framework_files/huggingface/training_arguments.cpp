@@ -11,30 +11,12 @@
 namespace stepwright {
 namespace {
 
-/// The words of `fsdp`, in a text or in a list.
-std::vector<std::string> strategy_words(Node given) {
-  std::vector<std::string> words;
-  const auto add = [&](const std::string& text) {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find_first_of(" ,", at), text.size());
-      if (end > at) words.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-  };
-  if (!given.is_sequence()) {
-    add(given.text());
-  } else {
-    for (std::size_t i = 0; i < given.size(); ++i) add(given.at(i).text());
-  }
-  return words;
-}
-
 /// Whether the words of `fsdp` turn it on; huggingface/transformers
 /// src/transformers/training_args.py: _process_fsdp_args.
 bool read_fsdp_words(Node given, Trainer& trainer, std::vector<LeftOut>& left_out) {
   static constexpr std::string_view kOthers[] = {"auto_wrap", "offload"};
   bool on = false;
-  for (const std::string& word : strategy_words(given)) {
+  for (const std::string& word : words_in(given)) {
     if (word == "offload") {
       left_out.push_back(
           {"fsdp", given, "offload to the host: its messages and what it frees of the devices"});
