@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "stepwright/core/error.h"
+#include "stepwright/packing/largest_of.h"
 #include "stepwright/step/document_sizes.h"
 #include "stepwright/whole_run/duration.h"
 #include "stepwright/whole_run/forward_time.h"
-#include "stepwright/whole_run/slowest.h"
 #include "stepwright/whole_run/spares.h"
 
 namespace stepwright {
@@ -119,7 +119,7 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
   RunProcess& process = run.process;
   process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / data_tokens(job)));
   process.step_s = prediction.step_time_s();
-  process.straggling_s = process.step_s * conditions.straggler_spread * expected_largest(used);
+  process.straggling_s = process.step_s * conditions.straggler_spread * largest_of(used, 0).mean;
   process.failures_per_s = conditions.failures_per_device_s.value * static_cast<double>(used);
   process.restart_s = conditions.restart_s.value;
   process.repair_s = conditions.repair_s;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stepwright/whole_run/slowest.h"
+#include "stepwright/packing/largest_of.h"
 
 namespace stepwright {
 namespace {
@@ -23,11 +23,11 @@ TEST(WaitingShare, IsErlangsFormula) {
 
 TEST(ExpectedLargest, IsKnownOfFewDraws) {
   // H. L. Harter, Biometrika 48 (1961), table 1: expected values of normal order statistics.
-  EXPECT_EQ(expected_largest(1), 0);
-  EXPECT_NEAR(expected_largest(2), 0.56419, 1e-5);
-  EXPECT_NEAR(expected_largest(6), 1.26721, 1e-5);
-  EXPECT_NEAR(expected_largest(100), 2.50759, 1e-5);
-  EXPECT_GT(expected_largest(std::int64_t{1} << 30), 6);
+  EXPECT_EQ(largest_of(1, 0).mean, 0);
+  EXPECT_NEAR(largest_of(2, 0).mean, 0.56419, 1e-5);
+  EXPECT_NEAR(largest_of(6, 0).mean, 1.26721, 1e-5);
+  EXPECT_NEAR(largest_of(100, 0).mean, 2.50759, 1e-5);
+  EXPECT_GT(largest_of(std::int64_t{1} << 30, 0).mean, 6);
 }
 
 }  // namespace
