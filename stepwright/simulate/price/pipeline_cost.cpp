@@ -5,6 +5,7 @@
 #include "stepwright/schedule/closed_form.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/data_cost.h"
+#include "stepwright/simulate/price/waiting_bytes.h"
 
 namespace stepwright {
 namespace {
@@ -34,79 +35,8 @@ SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
 PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost, PlayedPipeline& played)
     : job_(job), cost_(cost), layers_(layer_order(job.model)), played_(played) {}
 
-/// Counts the layers of every chunk of the model, by class.
-void PipelinePricer::count_layers(const BlockCosts& blocks, const Plan& plan) {
-  const Placement placement = placement_of(plan);
-  split_ = chunk_layers(job_, plan);
-  contents_.resize(split_.size());
-  std::size_t layer = 0;
-  for (std::size_t i = 0; i < split_.size(); ++i) {
-    Content& content = contents_[i];
-    content.layers = split_[i];
-    content.recompute =
-        recompute_at(plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
-    content.plain_place = blocks.place(least_recomputed(content.recompute));
-    content.recomputed_place = blocks.place(recomputed(content.recompute));
-    content.plain.assign(layers_.classes.size(), 0);
-    content.recomputed.assign(layers_.classes.size(), 0);
-    for (std::int64_t k = 0; k < split_[i]; ++k, ++layer) {
-      auto& counts = content.again(k) ? content.recomputed : content.plain;
-      ++counts[layers_.class_of[layer]];
-    }
-  }
-}
-
-void PipelinePricer::Chunk::add(const BlockCost& once, const BlockCost& back, double count,
-                                double after_bytes) {
-  forward.add(once, count);
-  backward.add(back, count);
-  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
-  forward_peak.keep(once.peak, before);
-  backward_peak.keep(back.peak, before);
-}
-
-void PipelinePricer::Chunk::add_weight(const SplitCost& split, double count, double after_bytes) {
-  weight.add(split.weight, count);
-  const double before = backward.retained_bytes - split.data.retained_bytes - after_bytes;
-  weight_peak.keep(split.weight.peak, before);
-  data_beyond_bytes = std::min(data_beyond_bytes, split.data.peak.any - split.data.retained_bytes);
-}
-
-void PipelinePricer::Chunk::add_whole(const BlockCost& once, const BlockCost& both, double count,
-                                      double after_bytes) {
-  whole.add(both, count);
-  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
-  whole_peak.keep(both.peak, before);
-}
-
-BlockCost PipelinePricer::Chunk::gradients(BackwardForm form) const {
-  BlockCost sum = backward;
-  if (form != BackwardForm::kWhole) sum.add(weight, 1);
-  if (form == BackwardForm::kBoth) sum.keep_least(whole);
-  return sum;
-}
-
-/// A cut backward begins beside all that the forward kept, and ends beside all that the weight
-/// gradients need.
-PeakBytes PipelinePricer::Chunk::data_peak() const {
-  PeakBytes peak = backward_peak;
-  if (weight.seconds > 0)
-    peak.any = std::max(peak.any, backward.retained_bytes + data_beyond_bytes);
-  return peak;
-}
-
-ChunkBytes PipelinePricer::Chunk::bytes() const {
-  ChunkBytes bytes{
-      .forward = forward.retained_bytes, .weight = backward.retained_bytes, .beside = {}};
-  bytes.beside.keep(forward_peak, -bytes.forward);
-  bytes.beside.keep(whole_peak, -bytes.forward);
-  bytes.beside.keep(data_peak(), -std::max(bytes.forward, bytes.weight));
-  bytes.beside.keep(weight_peak, -bytes.weight);
-  return bytes;
-}
-
-void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
-                                const Content& content) const {
+void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                                const ChunkContent& content) const {
   const std::size_t plain = content.plain_place;
   const std::size_t more = content.recomputed_place;
   for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
@@ -146,12 +76,12 @@ void PipelinePricer::add_layers(Chunk& chunk, StageCost& stage, const BlockCosts
 /// What a multi-token layer takes beside what the layers of a chunk of the model recompute.
 const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const {
-  const Content& content = contents_[static_cast<std::size_t>(chunk)];
+  const ChunkContent& content = contents_[static_cast<std::size_t>(chunk)];
   return blocks.multi_token.with[content.recomputed_place].cost;
 }
 
 /// Embedding, multi-token layers and head, where the chunk has them.
-void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
+void PipelinePricer::add_ends(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                               const Plan& plan, const Place& place) const {
   const Placement placement = placement_of(plan);
   const bool first = placement.holds_embedding(place);
@@ -183,69 +113,16 @@ void PipelinePricer::add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& 
   stage.head = stage.head || last;
 }
 
-/// The bytes that wait, and the largest moment beside them, for a schedule with closed forms.
-PeakBytes PipelinePricer::waiting_bytes(const Plan& plan, std::int64_t position) const {
-  const PipelineSize at{plan.parallel.pipeline, position, micro_batches(job_, plan),
-                        plan.schedule.chunks, plan.schedule.group};
-  const auto waiting = definition_of(plan.schedule.kind).form.waiting;
-  // When all have come that wait at once, the first backward is that of the last chunk; with
-  // several, the last forward was that of another.
-  const Chunk& last = chunks_.back();
-  const bool one = chunks_.size() == 1;
-  double bytes = -last.forward.retained_bytes;
-  for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    bytes += static_cast<double>(waiting(at, static_cast<std::int64_t>(i))) *
-             chunks_[i].forward.retained_bytes;
-  }
-  PeakBytes peak;
-  if (one) peak.keep(last.forward_peak, bytes);
-  peak.keep(last.backward_peak, bytes);
-  return peak;
-}
-
-/// The largest of a schedule's fullest moments: what waits, and the part that is about to run. What
-/// waits for weight gradients is what the data gradients' part kept.
-PeakBytes PipelinePricer::played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const {
-  PeakBytes most;
-  for (const Moment& moment : fullest) {
-    double bytes = 0;
-    for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      bytes += moment.backward[i] * chunks_[i].forward.retained_bytes +
-               moment.weight[i] * chunks_[i].backward.retained_bytes;
-    }
-    const Chunk& chunk = chunks_[static_cast<std::size_t>(moment.part.chunk)];
-    const double before = most.any;
-    switch (moment.part.direction) {
-      case Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
-      case Direction::kWeightGradient:
-        most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
-        break;
-      case Direction::kBackward:
-        most.keep(cuts() ? chunk.whole_peak : chunk.backward_peak,
-                  bytes - chunk.forward.retained_bytes);
-        break;
-      default: most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
-    }
-    if (most.any == before) continue;
-    stage.deferred_size = {};
-    for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      const bool runs = moment.part.direction == Direction::kWeightGradient &&
-                        static_cast<std::size_t>(moment.part.chunk) == i;
-      const std::int64_t waiting = moment.weight[i] - (runs ? 1 : 0);
-      stage.deferred_size.add(chunks_[i].begun_size, waiting);
-    }
-  }
-  return most;
-}
-
 PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
   const std::int64_t position = stage.position;
   // Beside a chunk without layers the fullest moment need not be that of the last chunk.
   const bool full = std::ranges::all_of(
-      chunks_, [](const Chunk& chunk) { return chunk.forward.retained_bytes > 0; });
-  if (full && has_closed_form(plan.schedule.kind)) return waiting_bytes(plan, position);
+      chunks_, [](const ChunkCost& chunk) { return chunk.forward.retained_bytes > 0; });
+  if (full && has_closed_form(plan.schedule.kind)) {
+    return waiting_bytes(chunks_, plan, position, micro_batches(job_, plan));
+  }
   const auto known = played_.waiting(plan, micro_batches(job_, plan));
-  return played_bytes(known->fullest[static_cast<std::size_t>(position)], stage);
+  return played_bytes(chunks_, known->fullest[static_cast<std::size_t>(position)], cuts(), stage);
 }
 
 /// The chunks of a position and their work, without what waits.
@@ -257,7 +134,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
   std::vector<UnitSize> sizes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const Place place{position, static_cast<std::int64_t>(i)};
-    Chunk& chunk = chunks_[i];
+    ChunkCost& chunk = chunks_[i];
     const UnitSize before = stage.size;
     add_layers(chunk, stage, blocks,
                contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
@@ -290,7 +167,7 @@ bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) con
   const bool alike = has_closed_form(plan.schedule.kind);  // else its positions wait unlike
   if (!alike || position < 2 || position + 1 == p) return false;
   const Placement placement = placement_of(plan);
-  const auto content = [&](const Place& place) -> const Content& {
+  const auto content = [&](const Place& place) -> const ChunkContent& {
     return contents_[static_cast<std::size_t>(placement.model_chunk(place))];
   };
   for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
@@ -320,7 +197,7 @@ void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& se
     load.waiting_s += m * pass->waiting_s;
     for (std::size_t i = 0; i < load.busy_s.size(); ++i) load.busy_s[i] += m * pass->busy_s[i];
   }
-  for (const Chunk& chunk : chunks_) {
+  for (const ChunkCost& chunk : chunks_) {
     load.first_s = std::max(load.first_s, slow * chunk.forward.floor_s);
     load.last_s = std::max(
         load.last_s,
@@ -507,7 +384,8 @@ void PipelinePricer::repeat_position(std::size_t at) {
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
                                      Played played) {
   const std::int64_t p = plan.parallel.pipeline;
-  count_layers(blocks, plan);
+  split_ = chunk_layers(job_, plan);
+  count_layers(blocks, plan, layers_, split_, contents_);
   form_ = backward_form(plan.schedule);
   floors_ = cuts() || played != Played::kNothing;
   plays_ = played == Played::kAll || !has_closed_form(plan.schedule.kind);
@@ -543,7 +421,8 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
 std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Plan& plan,
                                              const Send& send, PipelineParts& parts) {
   const auto p = static_cast<std::size_t>(plan.parallel.pipeline);
-  count_layers(blocks, plan);
+  split_ = chunk_layers(job_, plan);
+  count_layers(blocks, plan, layers_, split_, contents_);
   form_ = BackwardForm::kBoth;
   plays_ = true;
   for (auto* values :
@@ -558,7 +437,7 @@ std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Pla
     stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, stages.back(), position, send);
     std::vector<ChunkBytes>& bytes = parts.bytes.emplace_back();
-    for (const Chunk& chunk : chunks_) {
+    for (const ChunkCost& chunk : chunks_) {
       bytes.push_back(chunk.bytes());
       StageCost deferred;
       deferred.deferred_size = chunk.begun_size;

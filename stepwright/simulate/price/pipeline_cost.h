@@ -1,9 +1,10 @@
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "stepwright/model/layer_order.h"
+#include "stepwright/simulate/price/chunk_content.h"
+#include "stepwright/simulate/price/chunk_cost.h"
 #include "stepwright/simulate/price/played_pipeline.h"
 #include "stepwright/simulate/price/pricer.h"
 
@@ -31,66 +32,15 @@ class PipelinePricer {
                                              const Send& send, PipelineParts& parts);
 
  private:
-  /// Layers of one chunk by class and by whether they are among those that `every: n` recomputes,
-  /// and where block costs have both.
-  struct Content {
-    std::int64_t layers = 0;
-    Recompute recompute;
-    std::size_t plain_place = 0;
-    std::size_t recomputed_place = 0;
-    std::vector<std::int64_t> plain;
-    std::vector<std::int64_t> recomputed;
-    bool operator==(const Content&) const = default;
-
-    /// Whether a layer counts among the recomputed: without `every: n` none does.
-    [[nodiscard]] bool again(std::int64_t layer) const {
-      return recompute.every > 1 && is_recomputed(recompute, layer);
-    }
-    /// In the block costs of a layer.
-    [[nodiscard]] std::size_t place(std::int64_t layer) const {
-      return again(layer) ? recomputed_place : plain_place;
-    }
-  };
-  /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
-  struct Chunk {
-    BlockCost forward{};
-    BlockCost backward{};  ///< Of a cut one the data gradients, and what is not cut.
-    BlockCost weight{};    ///< Of a cut one the rest.
-    BlockCost whole{};     ///< Both, where some are whole beside others that are cut.
-    PeakBytes forward_peak;
-    PeakBytes backward_peak;
-    PeakBytes weight_peak;
-    PeakBytes whole_peak;
-    UnitSize cut_size;  ///< Parameters of blocks whose backward is cut.
-    /// Of them those of blocks whose data gradients begin to write gradients that leave: norms do,
-    /// adapters do not.
-    UnitSize begun_size;
-    /// The bytes beyond data gradients of cut backwards: the least that a block needs beyond what
-    /// it keeps for its weight gradients.
-    double data_beyond_bytes = std::numeric_limits<double>::infinity();
-
-    /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
-    void add(const BlockCost& once, const BlockCost& back, double count, double after_bytes);
-    void add_weight(const SplitCost& split, double count, double after_bytes);
-    void add_whole(const BlockCost& once, const BlockCost& both, double count, double after_bytes);
-    /// Both gradients of a micro-batch.
-    [[nodiscard]] BlockCost gradients(BackwardForm form) const;
-    [[nodiscard]] PeakBytes data_peak() const;
-    /// The bytes of parts that may be cut or not.
-    [[nodiscard]] ChunkBytes bytes() const;
-  };
-  void count_layers(const BlockCosts& blocks, const Plan& plan);
   [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
   [[nodiscard]] StageCost stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
-  void add_layers(Chunk& chunk, StageCost& stage, const BlockCosts& blocks,
-                  const Content& content) const;
+  void add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                  const ChunkContent& content) const;
   [[nodiscard]] const BlockPairCost& multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const;
-  void add_ends(Chunk& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+  void add_ends(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                 const Place& place) const;
   [[nodiscard]] PeakBytes activations(const Plan& plan, StageCost& stage);
-  [[nodiscard]] PeakBytes waiting_bytes(const Plan& plan, std::int64_t position) const;
-  [[nodiscard]] PeakBytes played_bytes(const std::vector<Moment>& fullest, StageCost& stage) const;
   void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
@@ -114,9 +64,9 @@ class PipelinePricer {
   const CostModel& cost_;
   LayerOrder layers_;
   std::vector<std::int64_t> split_;
-  std::vector<Content> contents_;  ///< Per chunk of the model.
-  std::vector<Chunk> chunks_;      ///< Of the position at hand.
-  std::vector<double> forward_;    ///< Per position: seconds of one micro-batch.
+  std::vector<ChunkContent> contents_;  ///< Per chunk of the model.
+  std::vector<ChunkCost> chunks_;       ///< Of the position at hand.
+  std::vector<double> forward_;         ///< Per position: seconds of one micro-batch.
   std::vector<double> backward_;
   std::vector<double> slowest_chunk_;        ///< Per chunk of a stage: the most of all positions.
   std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.

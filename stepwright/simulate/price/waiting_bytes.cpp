@@ -1,0 +1,61 @@
+#include "stepwright/simulate/price/waiting_bytes.h"
+
+#include "stepwright/schedule/closed_form.h"
+
+namespace stepwright {
+
+PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
+                        std::int64_t position, std::int64_t micro_batches) {
+  const PipelineSize at{plan.parallel.pipeline, position, micro_batches, plan.schedule.chunks,
+                        plan.schedule.group};
+  const auto waiting = definition_of(plan.schedule.kind).form.waiting;
+  // When all have come that wait at once, the first backward is that of the last chunk; with
+  // several, the last forward was that of another.
+  const ChunkCost& last = chunks.back();
+  const bool one = chunks.size() == 1;
+  double bytes = -last.forward.retained_bytes;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    bytes += static_cast<double>(waiting(at, static_cast<std::int64_t>(i))) *
+             chunks[i].forward.retained_bytes;
+  }
+  PeakBytes peak;
+  if (one) peak.keep(last.forward_peak, bytes);
+  peak.keep(last.backward_peak, bytes);
+  return peak;
+}
+
+PeakBytes played_bytes(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest,
+                       bool cuts, StageCost& stage) {
+  PeakBytes most;
+  for (const Moment& moment : fullest) {
+    double bytes = 0;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      bytes += moment.backward[i] * chunks[i].forward.retained_bytes +
+               moment.weight[i] * chunks[i].backward.retained_bytes;
+    }
+    const ChunkCost& chunk = chunks[static_cast<std::size_t>(moment.part.chunk)];
+    const double before = most.any;
+    switch (moment.part.direction) {
+      case Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
+      case Direction::kWeightGradient:
+        most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
+        break;
+      case Direction::kBackward:
+        most.keep(cuts ? chunk.whole_peak : chunk.backward_peak,
+                  bytes - chunk.forward.retained_bytes);
+        break;
+      default: most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
+    }
+    if (most.any == before) continue;
+    stage.deferred_size = {};
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const bool runs = moment.part.direction == Direction::kWeightGradient &&
+                        static_cast<std::size_t>(moment.part.chunk) == i;
+      const std::int64_t waiting = moment.weight[i] - (runs ? 1 : 0);
+      stage.deferred_size.add(chunks[i].begun_size, waiting);
+    }
+  }
+  return most;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/simulate/price/chunk_cost.h"
+
+namespace stepwright {
+
+/// The activations that wait at a position and the largest moment beside them, for a schedule with
+/// closed forms. `chunks`: those of the position.
+PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
+                        std::int64_t position, std::int64_t micro_batches);
+
+/// The largest of a schedule's fullest moments at a position: what waits, and the part that is
+/// about to run. What waits for weight gradients is what the data gradients' part kept; `stage` is
+/// told the parameters whose gradients have begun then. `cuts`: whether the schedule cuts
+/// backwards.
+PeakBytes played_bytes(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest,
+                       bool cuts, StageCost& stage);
+
+}  // namespace stepwright
