@@ -181,6 +181,9 @@ class Sentences(unittest.TestCase):
         self.assertEqual(benchmark["adapters"]["targets"], ["qkv", "projection"])
         table = job(model="Qwen2.5 7B LoRA r16", framework="NeMo AutoModel (PyTorch FSDP2)")
         self.assertEqual(table["adapters"], {"rank": 16, "alpha": 32, "targets": ["all"]})
+        for stack, rank in (("Megatron-Bridge/Megatron-Core", 16), ("NeMo/Megatron-Core", 32)):
+            card = job(model="LLAMA3_70B [LoRA]", framework=stack)
+            self.assertEqual(card["adapters"], {"rank": rank, "alpha": 32, "targets": ["qkv"]})
         self.assertNotIn("adapters", job(model="Llama2-70B"))
 
     def test_what_no_plan_says(self):

@@ -564,12 +564,17 @@ def overlap_of(row: Row, job: dict) -> dict:
     return overlap
 
 
-# What published LoRA runs adapt. MLPerf's benchmark: mlcommons/training
-# llama2_70b_lora/scripts/train.py (r 16, alpha 32, dropout 0.1 on qkv_proj and o_proj), which
-# NeMo's submissions keep; NVIDIA's cards: Megatron-Bridge scripts/performance, *_LORA_CONFIG_*
-# (dim 8, alpha 16 on linear_qkv and linear_proj); NeMo AutoModel: examples/llm_finetune
-# (match_all_linear, alpha 32), whose table tells the rank.
-ADAPTED = ["qkv", "projection"]
+# What published LoRA runs adapt. MLPerf's benchmark: mlcommons/training llama2_70b_lora/README.md
+# (r 16, alpha 32) and scripts/train.py (dropout 0.1 on qkv_proj and o_proj), which NeMo's
+# submissions keep; Megatron-Bridge's cards:
+# scripts/performance/configs/llama/llama3_llm_finetune.py (linear_qkv alone) over recipes'
+# llama3_70b_peft_config (dim 16, alpha 32); NeMo's of 24.07: NeMo-Framework-Launcher
+# conf/peft/llama/squad.yaml (adapter_dim 32) under NeMo's default target, attention_qkv; NeMo
+# AutoModel: examples/llm_finetune/llama3_3/*_peft_benchmark_2nodes.yaml (match_all_linear, alpha
+# 32), whose table tells the rank.
+BENCHMARK_ADAPTERS = {"rank": 16, "alpha": 32, "targets": ["qkv", "projection"], "dropout": 0.1}
+BRIDGE_ADAPTERS = {"rank": 16, "alpha": 32, "targets": ["qkv"]}
+LAUNCHER_ADAPTERS = {"rank": 32, "alpha": 32, "targets": ["qkv"]}
 
 
 def adapters_of(row: Row) -> dict | None:
@@ -578,11 +583,13 @@ def adapters_of(row: Row) -> dict | None:
         return None
     stack = row.words("framework")
     if row.words("source_note").has("mlperf"):
-        return {"rank": 16, "alpha": 32, "targets": ADAPTED, "dropout": 0.1}
+        return dict(BENCHMARK_ADAPTERS)
     if stack.has("automodel"):
         return {"rank": row.words("model").number_after("lora r"), "alpha": 32, "targets": ["all"]}
-    if stack.has("nemo", "megatron-bridge"):
-        return {"rank": 8, "alpha": 16, "targets": ADAPTED}
+    if stack.has("megatron-bridge"):
+        return dict(BRIDGE_ADAPTERS)
+    if stack.has("nemo"):
+        return dict(LAUNCHER_ADAPTERS)
     raise NoPlanError("LoRA: what is adapted is not told")
 
 
