@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stepwright/cli/asked_run.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
@@ -49,7 +50,9 @@ Json figures(const Prediction& prediction) {
 
 Json answer_json(const Prediction& prediction, const std::optional<TrainingRun>& run) {
   Json json = prediction_json(prediction);
-  if (run) add_run_cost(json, prediction.planned.job, 0, *run);
+  if (!run) return json;
+  add_run_cost(json, prediction.planned.job, 0, *run);
+  json["whole_run"] = asked_run_json(prediction, {.run = run});
   return json;
 }
 
@@ -138,6 +141,7 @@ class Predict : public Command {
     const PlannedJob& planned = prediction.planned;
     Json pictures = prediction_pictures(prediction);
     pictures["name"] = plan_name(planned.plan, planned.job);
+    pictures["whole_run"] = asked_run_json(prediction, {.run = run_.run()});
     report_.write(console, job_line(planned.job), answer, pictures);
   }
 

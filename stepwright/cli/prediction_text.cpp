@@ -66,12 +66,7 @@ std::string figures_text(const Prediction& before, const Prediction& after) {
 
 /// Days and GPU-hours: of the run that was asked for, else of a trillion tokens.
 std::string run_line(const Prediction& prediction, const AskedRun& asked) {
-  RunSettings settings = prediction.planned.job.run;
-  if (asked.run) settings.tokens = asked.run->tokens;
-  if (asked.run && asked.run->price_per_gpu_hour) {
-    settings.price_per_gpu_hour = asked.run->price_per_gpu_hour;
-  }
-  if (!settings.tokens) settings.tokens = 1e12;
+  const RunSettings settings = run_settings(prediction.planned.job, asked);
   return whole_run_line(prediction, settings, asked.idle);
 }
 

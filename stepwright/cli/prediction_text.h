@@ -1,20 +1,12 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "stepwright/cli/asked_run.h"
 #include "stepwright/simulate/prediction.h"
-#include "stepwright/tune/training_run.h"
-#include "stepwright/whole_run/whole_run.h"
 
 namespace stepwright {
-
-/// The training run that a person asks about beside what the job states, and what stands idle.
-struct AskedRun {
-  std::optional<TrainingRun> run;
-  IdleDevices idle = {};
-};
 
 /// The text of `stepwright predict`: what was asked, the plan, step time, throughput, days and
 /// GPU-hours, memory and the largest losses; where the time of the critical stage goes; notes.

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "stepwright/cli/against_text.h"
+#include "stepwright/cli/asked_run.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
@@ -196,6 +197,7 @@ class Tune : public Command {
     nlohmann::ordered_json pictures = prediction_pictures(best, search_again);
     pictures["name"] = plan_name(best.planned.plan, result.job);
     pictures["names"] = plan_names(result, sweep);
+    pictures["whole_run"] = asked_run_json(best, {.run = run_.run(), .idle = idle_of(result)});
     if (sweep) pictures["sweep_field"] = sweep->field;
     report_.write(console, job_line(result.job), answer, pictures);
   }
@@ -205,11 +207,7 @@ class Tune : public Command {
                                                const std::optional<Sweep>& sweep,
                                                const std::optional<TrainingRun>& run) const {
     nlohmann::ordered_json answer = tune_json(result, best);
-    if (run) {
-      for (const char* list : {"plans", "alternatives"}) {
-        for (auto& entry : answer[list]) add_run_cost(entry, result.job, result.devices_idle, *run);
-      }
-    }
+    if (run) add_runs(answer, result, *run);
     if (compared) answer["against"] = against_json(result, *compared);
     if (sweep) answer["sweep"] = sweep_json(*sweep, run);
     return answer;

@@ -215,10 +215,6 @@ std::vector<Plan> coded_plans(const TuneResult& result, const TuneExtras& extras
   return plans;
 }
 
-IdleDevices idle_of(const TuneResult& result) {
-  return {.devices = result.devices_idle, .nodes = result.spares ? result.spares->nodes : 0};
-}
-
 std::string warning(const TuneResult& result) {
   if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";

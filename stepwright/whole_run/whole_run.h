@@ -60,6 +60,8 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
 
 /// The answer of `stepwright run --json` (docs/formats.md, "Whole run").
 nlohmann::ordered_json whole_run_json(const WholeRun& run);
+/// Of it what says how long the run takes and what it costs: with `low`, `high` and `steps_alone`.
+nlohmann::ordered_json run_summary_json(const WholeRun& run);
 /// Its `simulated`.
 nlohmann::ordered_json simulated_json(const SimulatedRuns& runs);
 

@@ -64,6 +64,16 @@ Json whole_run_json(const WholeRun& run) {
   return json;
 }
 
+Json run_summary_json(const WholeRun& run) {
+  const Json all = whole_run_json(run);
+  Json summary = Json::object();
+  for (const char* key : {"tokens", "useful_share", "useful_low", "useful_high", "days",
+                          "gpu_hours", "cost", "low", "high", "steps_alone"}) {
+    if (all.contains(key)) summary[key] = all[key];
+  }
+  return summary;
+}
+
 Json simulated_json(const SimulatedRuns& runs) {
   Json losses = Json::object();
   for (const auto& [loss, name] : kRunLossNames) {

@@ -223,6 +223,47 @@ TEST(Contract, ChangesOfAnOwnPlanCanBePredicted) {
   EXPECT_LE(last_s, 1.0005 * answer.at("plans").at(0).at("step_time_s").get<double>());
 }
 
+/// Beside the days of steps alone stand those of the whole run, with where they lie.
+void expect_whole_run(const Json& answer) {
+  const Json& run = answer.at("whole_run");
+  expect_keys(run, {"tokens", "useful_share", "days", "gpu_hours", "low", "high", "steps_alone"});
+  const double days = run.at("days");
+  const double steps_days = run.at("steps_alone").at("days");
+  EXPECT_LT(steps_days, days);
+  EXPECT_LT(run.at("low").at("days").get<double>(), days);
+  EXPECT_GT(run.at("high").at("days").get<double>(), days);
+  EXPECT_NEAR(run.at("useful_share").get<double>(), steps_days / days, 1e-12);
+  // The whole run has whole steps.
+  EXPECT_NEAR(steps_days, answer.at("days").get<double>(), 1e-3 * steps_days);
+}
+
+TEST(Contract, PredictSaysTheWholeRunThatRunSays) {
+  const std::string plan = "examples/llama-3-70b.plan.yaml --tokens 1e12";
+  const Json answer = answer_of("predict " + plan);
+  expect_whole_run(answer);
+  const Json run = answer_of("run " + plan);
+  for (const char* key : {"days", "gpu_hours", "low", "high", "useful_share", "steps_alone"}) {
+    EXPECT_EQ(answer.at("whole_run").at(key), run.at(key)) << key;
+  }
+  EXPECT_FALSE(answer_of("predict examples/llama-3-70b.plan.yaml").contains("whole_run"));
+}
+
+TEST(Contract, ARunThatNeverEndsSaysSoBesideItsSteps) {
+  const Workplace place;
+  place.write("plan.yaml",
+              "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
+              "  cluster: {profile: dgx-h100, nodes: 1}\n"
+              "  batch: {sequences: 64, length: 4096}\n"
+              "  run: {failures_per_device_hour: 1e5}\n"
+              "parallel: {tensor: 8}\nsequence_parallel: true\nsharding: zero1\n");
+  const Outcome outcome = place.run("predict plan.yaml --tokens 1e12 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json answer = Json::parse(outcome.out);
+  EXPECT_GT(answer.at("days").get<double>(), 0);
+  expect_keys(answer.at("whole_run"), {"tokens", "refused"});
+  EXPECT_FALSE(answer.at("whole_run").contains("days"));
+}
+
 TEST(Contract, PlansOfTuneSayTheirEfficiencyAndTheWholeRun) {
   const Json answer = answer_of(
       "tune examples/inline-model.yaml --top 2 --tokens 1e12 --price-per-gpu-hour 2 "
@@ -233,6 +274,9 @@ TEST(Contract, PlansOfTuneSayTheirEfficiencyAndTheWholeRun) {
       const auto number = [&](const char* key) { return plan.at(key).get<double>(); };
       EXPECT_NEAR(number("tflops_per_device") * 1e12 / number("peak_flops"), number("mfu"), 1e-12);
       EXPECT_DOUBLE_EQ(number("cost"), 2 * number("gpu_hours"));
+      expect_whole_run(plan);
+      EXPECT_DOUBLE_EQ(plan.at("whole_run").at("steps_alone").at("cost"),
+                       2 * plan.at("whole_run").at("steps_alone").at("gpu_hours").get<double>());
     }
   }
   ASSERT_EQ(answer.at("sweep").size(), 2);

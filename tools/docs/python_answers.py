@@ -46,6 +46,19 @@ NAMES = {
     "tune.sweep": "SweepPoint",
     "tune.more_memory": "MemoryStep",
     "tune.two_strands": "TwoStrands",
+    **{
+        f"{answer}#{place}": name
+        for answer in ("predict", "tune")
+        for place, name in (
+            ("whole_run", "RunSummary"),
+            ("priced", "RunCost"),
+            ("whole_run.low", "RunCost"),
+            ("whole_run.high", "RunCost"),
+            ("whole_run.steps_alone", "RunCost"),
+        )
+    },
+    "predict#prediction.whole_run": "RunSummary",
+    "tune#plan.whole_run": "RunSummary",
     "run#whole_run": "RunTime",
     "run#priced": "RunCost",
     "run#whole_run.low": "RunCost",

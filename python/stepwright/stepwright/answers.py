@@ -115,6 +115,46 @@ class Stage(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunCost(Part):
+    """Time of a run, and what it costs."""
+
+    days: float
+    """Of the run; days."""
+    gpu_hours: float
+    """Of all devices that are paid: in use, idle and spare; hours of one GPU, summed."""
+    cost: float | None = None
+    """Of them, with a price."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary(Part):
+    """The whole run, as run says it in full."""
+
+    tokens: float
+    """That are trained on."""
+    useful_share: float | None = None
+    """Steps as predicted over the time of the run."""
+    useful_low: float | None = None
+    """Four times of five it is above this."""
+    useful_high: float | None = None
+    """And below this."""
+    days: float | None = None
+    """Of the run; days."""
+    gpu_hours: float | None = None
+    """Of all devices that are paid: in use, idle and spare; hours of one GPU, summed."""
+    cost: float | None = None
+    """Of them, with a price."""
+    low: RunCost | None = None
+    """Four times of five the run takes more than this."""
+    high: RunCost | None = None
+    """And less than this."""
+    steps_alone: RunCost | None = None
+    """Steps as predicted, and nothing else."""
+    refused: str | None = None
+    """Why no run would end, in place of all the rest."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PackingGain(Part):
     """PackingGain."""
 
@@ -225,11 +265,13 @@ class PredictedStep(Part):
     over_by_bytes: int | None = None
     """By how much it does not fit, in bytes."""
     days: float | None = None
-    """Days of the whole run."""
+    """Days of the steps alone."""
     gpu_hours: float | None = None
-    """Hours of the whole run times GPUs of the cluster, idle ones too."""
+    """Hours of the steps alone times GPUs of the cluster, idle ones too."""
     cost: float | None = None
-    """Of the whole run, in the currency of the price."""
+    """Of the steps alone, in the currency of the price."""
+    whole_run: RunSummary | None = None
+    """The whole run of the tokens that were asked about, beside the steps alone."""
     documents: Documents | None = None
     """Where the batch has lengths: what documents make of the step."""
 
@@ -296,11 +338,13 @@ class TunedPlan(Part):
     over_by_bytes: int | None = None
     """By how much it does not fit, in bytes."""
     days: float | None = None
-    """Days of the whole run."""
+    """Days of the steps alone."""
     gpu_hours: float | None = None
-    """Hours of the whole run times GPUs of the cluster, idle ones too."""
+    """Hours of the steps alone times GPUs of the cluster, idle ones too."""
     cost: float | None = None
-    """Of the whole run, in the currency of the price."""
+    """Of the steps alone, in the currency of the price."""
+    whole_run: RunSummary | None = None
+    """The whole run of the tokens that were asked about, beside the steps alone."""
     packing_efficiency: float | None = None
     """Where the batch has lengths: tokens of documents over those computed, padding included."""
     document_tokens_per_s: float | None = None
@@ -598,18 +642,6 @@ class Advice(Answer):
     learned: list[Learned]
     skipped: list[SkippedRow]
     skipped_candidates: list[SkippedRow]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunCost(Part):
-    """Time of a run, and what it costs."""
-
-    days: float
-    """Of the run; days."""
-    gpu_hours: float
-    """Of all devices that are paid: in use, idle and spare; hours of one GPU, summed."""
-    cost: float | None = None
-    """Of them, with a price."""
 
 
 @dataclass(frozen=True, kw_only=True)

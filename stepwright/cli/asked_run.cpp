@@ -1,0 +1,54 @@
+#include "stepwright/cli/asked_run.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/tune/alternatives.h"
+
+namespace stepwright {
+namespace {
+
+void add_run(nlohmann::ordered_json& entry, const TuneResult& result, const Plan& plan,
+             const TrainingRun& run) {
+  add_run_cost(entry, result.job, result.devices_idle, run);
+  entry["whole_run"] =
+      asked_run_json(predict({result.job, plan}), {.run = run, .idle = idle_of(result)});
+}
+
+}  // namespace
+
+IdleDevices idle_of(const TuneResult& result) {
+  return {.devices = result.devices_idle, .nodes = result.spares ? result.spares->nodes : 0};
+}
+
+RunSettings run_settings(const Job& job, const AskedRun& asked) {
+  RunSettings settings = job.run;
+  if (asked.run) settings.tokens = asked.run->tokens;
+  if (asked.run && asked.run->price_per_gpu_hour) {
+    settings.price_per_gpu_hour = asked.run->price_per_gpu_hour;
+  }
+  if (!settings.tokens) settings.tokens = 1e12;
+  return settings;
+}
+
+nlohmann::ordered_json asked_run_json(const Prediction& prediction, const AskedRun& asked) {
+  const RunSettings settings = run_settings(prediction.planned.job, asked);
+  try {
+    return run_summary_json(whole_run(prediction, settings, asked.idle));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    return {{"tokens", *settings.tokens}, {"refused", error.what()}};
+  }
+}
+
+void add_runs(nlohmann::ordered_json& answer, const TuneResult& result, const TrainingRun& run) {
+  for (std::size_t i = 0; i < result.plans.size(); ++i) {
+    add_run(answer["plans"][i], result, result.plans[i].plan, run);
+  }
+  const std::vector<Alternative> others = alternatives(result);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    add_run(answer["alternatives"][i], result, others[i].tuned.plan, run);
+  }
+}
+
+}  // namespace stepwright

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/training_run.h"
+#include "stepwright/tune/tune.h"
+#include "stepwright/whole_run/whole_run.h"
+
+namespace stepwright {
+
+/// The training run that a person asks about beside what the job states, and what stands idle.
+struct AskedRun {
+  std::optional<TrainingRun> run;
+  IdleDevices idle = {};
+};
+
+/// What a search leaves idle of its job's cluster.
+IdleDevices idle_of(const TuneResult& result);
+
+/// What is known of the whole run of a job's plan: what the job states, over it what is asked
+/// about; of a trillion tokens where neither says how many.
+RunSettings run_settings(const Job& job, const AskedRun& asked);
+
+/// `whole_run` of the answers of `predict` and `tune` (docs/formats.md, "Prediction"): the run in
+/// short, or why no run would end.
+nlohmann::ordered_json asked_run_json(const Prediction& prediction, const AskedRun& asked);
+
+/// Adds `days`, `gpu_hours`, `cost` and `whole_run` to each of the `plans` and `alternatives` of a
+/// search's answer.
+void add_runs(nlohmann::ordered_json& answer, const TuneResult& result, const TrainingRun& run);
+
+}  // namespace stepwright
