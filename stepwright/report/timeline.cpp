@@ -72,7 +72,7 @@ struct Bar {
   std::string_view kind;
   double start_s = 0;
   double end_s = 0;
-  double busy_s = 0;  ///< Sum of what is in it.
+  double busy_s = 0;  ///< Sum of what is in it; on a row of computation without messages.
 };
 
 class Timeline {
@@ -182,17 +182,19 @@ class Timeline {
   /// Joins what follows in the same slot and is of the same kind.
   void add(std::vector<Bar>& row, const Lane& lane, const Event& event) const {
     const std::string_view kind = kind_of(lane, event);
-    const double length_s = event.end_s - event.start_s;
+    // A message on the stream of computation keeps it waiting.
+    const bool waits = lane.is_compute() && is_communication(operator_of(event).kind);
+    const double busy_s = waits ? 0 : event.end_s - event.start_s;
     if (row.empty() || row.back().slot != event.slot || row.back().kind != kind) {
-      row.push_back({event.slot, kind, event.start_s, event.end_s, length_s});
+      row.push_back({event.slot, kind, event.start_s, event.end_s, busy_s});
       return;
     }
     row.back().end_s = std::max(row.back().end_s, event.end_s);
-    row.back().busy_s += length_s;
+    row.back().busy_s += busy_s;
   }
 
   /// Each bar as five numbers: the gap before it, its length, kind, micro-batch, and the
-  /// thousandths of it that are busy.
+  /// thousandths of it that are busy: on a row of computation, that compute.
   [[nodiscard]] Json row_json(const Lane& lane, const std::vector<Bar>& row, const Ticks& ticks,
                               Names& kinds) const {
     Json bars = Json::array();
