@@ -3,28 +3,42 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/explore/sizes.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json schedules() {
+template <class Names>
+Json named_words(const Names& names) {
   Json list = Json::array();
-  for (const auto& [kind, name, definition] : kScheduleRows) {
-    if (!definition->traits.runs) continue;
-    list.push_back(
-        {{"name", name}, {"text", definition->text}, {"chunks", definition->traits.least_chunks}});
-  }
+  for (const auto& each : names) list.push_back({{"name", each.name}});
   return list;
 }
 
-Json shardings() {
+// The words of a choice that is one of few; nothing for what is typed.
+
+template <class Value>
+Json words_of(std::type_identity<Value> /*kind*/) {
+  return nullptr;
+}
+Json words_of(std::type_identity<ScheduleKind> /*kind*/) {
+  Json list = Json::array();
+  for (const auto& [kind, name, definition] : kScheduleRows) {
+    const ScheduleTraits& traits = definition->traits;
+    if (!traits.runs) continue;
+    list.push_back({{"name", name}, {"text", definition->text}, {"chunks", traits.least_chunks}});
+  }
+  return list;
+}
+Json words_of(std::type_identity<Sharding> /*kind*/) {
   Json list = Json::array();
   for (const Sharding& sharding : paro_strategies()) {
     const std::string states = sharding_word(sharding);
@@ -34,43 +48,68 @@ Json shardings() {
   }
   return list;
 }
+Json words_of(std::type_identity<TensorInput> /*kind*/) { return named_words(kTensorInputNames); }
+Json words_of(std::type_identity<ContextKind> /*kind*/) { return named_words(kContextKindNames); }
+Json words_of(std::type_identity<DType> /*kind*/) { return named_words(kAccumulateNames); }
+Json words_of(std::type_identity<Algorithm> /*kind*/) { return named_words(kAlgorithmNames); }
+Json words_of(std::type_identity<Overlap> /*kind*/) { return named_words(kOverlapNames); }
+Json words_of(std::type_identity<Recompute> /*kind*/) { return named_words(kRecomputeNames); }
 
-/// Chunks of a position, as many as the layers allow.
-std::vector<std::int64_t> chunk_sizes(const PlannedJob& planned) {
-  const ScheduleTraits& traits = traits_of(planned.plan.schedule.kind);
-  const std::int64_t most =
-      std::min(traits.most_chunks, planned.job.model.layers /
-                                       std::max<std::int64_t>(1, planned.plan.parallel.pipeline));
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t size = traits.least_chunks; size <= most; ++size) sizes.push_back(size);
-  return sizes;
+/// The kind of control that sets such a value.
+template <class Value>
+std::string_view kind_of(std::string_view place) {
+  if (std::is_same_v<Value, bool>) return "flag";
+  if (std::is_same_v<Value, Overlap>) return "flags";
+  if (std::is_same_v<Value, Recompute>) return "recompute";
+  if (std::is_arithmetic_v<Value>) return has_sizes(place) ? "size" : "number";
+  return words_of(std::type_identity<Value>()).is_null() ? "text" : "words";
+}
+
+Json plan_controls() {
+  Json controls = Json::array();
+  each_choice([&](const auto& choice) {
+    using Value = KindOf<decltype(choice)>;
+    Json control = {{"place", choice.place}, {"kind", kind_of<Value>(choice.place)}};
+    if (Json words = words_of(std::type_identity<Value>()); !words.is_null()) {
+      control["words"] = std::move(words);
+    }
+    if (std::is_same_v<Value, Recompute>) control["modules"] = named_words(kModuleNames);
+    controls.push_back(std::move(control));
+  });
+  return controls;
+}
+
+Json words_control(std::string_view place, Json words) {
+  return {{"place", place}, {"kind", "words"}, {"words", std::move(words)}};
+}
+
+Json job_controls() {
+  Json frameworks = {{{"name", ""}, {"text", "any"}}};
+  for (const std::string_view name : kFrameworkNames) frameworks.push_back({{"name", name}});
+  Json controls = {words_control("job.framework", std::move(frameworks)),
+                   words_control("job.precision", named_words(kPrecisionNames)),
+                   words_control("job.optimizer", named_words(kOptimizerNames)),
+                   words_control("job.routing", named_words(kRoutingNames)),
+                   words_control("job.dispatcher", named_words(kDispatcherNames)),
+                   {{"place", "job.imbalance"}, {"kind", "number"}},
+                   words_control("job.kernels.attention", named_words(kAttentionKernelNames)),
+                   {{"place", "job.kernels.cuda_graphs"},
+                    {"kind", "graphs"},
+                    {"words", named_words(kGraphParts)}}};
+  for (const auto& [flag, name] : kKernelFlags) {
+    controls.push_back({{"place", "job.kernels." + std::string(name)}, {"kind", "flag"}});
+  }
+  return controls;
 }
 
 }  // namespace
 
 Json choices_json() {
-  Json precisions = Json::array();
-  for (const Named<DType>& precision : kPrecisionNames) precisions.push_back(precision.name);
+  Json controls = job_controls();
+  for (Json& control : plan_controls()) controls.push_back(std::move(control));
   return {{"models", built_in_models()},
           {"clusters", built_in_clusters()},
-          {"precisions", std::move(precisions)},
-          {"schedules", schedules()},
-          {"shardings", shardings()},
-          {"recompute", {"none", "selective", "full"}}};
-}
-
-Json sizes_json(const PlannedJob& planned) {
-  const auto& [job, plan] = planned;
-  return {{"tensor", legal_tensor_sizes(job)},
-          {"pipeline", legal_pipeline_sizes(job)},
-          {"context", legal_context_sizes(job)},
-          {"expert", legal_expert_sizes(job)},
-          {"data", divisors(job.sequences)},
-          {"micro_batch", legal_micro_batches(job, plan.parallel.data)},
-          {"chunks", chunk_sizes(planned)},
-          {"devices", job.cluster.devices()},
-          {"devices_per_node", job.cluster.devices_per_node},
-          {"nodes", job.cluster.nodes}};
+          {"controls", std::move(controls)}};
 }
 
 }  // namespace stepwright

@@ -2,17 +2,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "stepwright/plan/job.h"
-
 namespace stepwright {
 
-/// The words among which a person of the explorer chooses: built-in `models` and `clusters`,
-/// `precisions`, `schedules` and `shardings` with what they are, `recompute`.
+/// What a person of the explorer can choose: built-in `models` and `clusters`, and `controls`, one
+/// for each choice of a plan (plan/plan_table.h) and for those of its job that change a step.
+/// A control has a `place` in plan files ("schedule.chunks", "job.precision") and a `kind`: `size`
+/// (of `sizes_json`), `number`, `flag`, `words` (one of its `words`, {name, text}), `flags` (a
+/// mapping of its words to yes or no), `text`, and of their own `recompute` and `graphs`.
 nlohmann::ordered_json choices_json();
-
-/// The values that each number of a plan can take while the rest of it stays: the sizes that the
-/// rules which look at it alone leave over, ascending. And the `devices`, `devices_per_node` and
-/// `nodes` there are.
-nlohmann::ordered_json sizes_json(const PlannedJob& planned);
 
 }  // namespace stepwright

@@ -10,6 +10,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/explore/choices.h"
+#include "stepwright/explore/sizes.h"
 #include "stepwright/memory/allocated.h"
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/codes.h"

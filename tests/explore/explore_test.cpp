@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -12,6 +14,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/plan_table.h"
 #include "stepwright/schedule/found/found.h"
 #include "stepwright/simulate/prediction.h"
 
@@ -37,6 +40,13 @@ Json asked(const std::string& ask, const std::string& text, bool settle = false)
 
 PlannedJob read_back(const Json& plan) {
   return read_plan(Document::parse(plan.dump(), "plan"), {});
+}
+
+/// Where a control's value stands in a plan file.
+Json::json_pointer pointer_to(const Json& control) {
+  std::string path = "/" + control.at("place").get<std::string>();
+  std::ranges::replace(path, '.', '/');
+  return Json::json_pointer(path);
 }
 
 TEST(Explore, SaysOfAPlanWhatPredictSays) {
@@ -93,7 +103,7 @@ TEST(Explore, ARefusedPlanComesWithLegalOnesNearIt) {
 
 TEST(Explore, WhatDependsOnAMovedDegreeFollows) {
   Json plan = asked("predict", kJob).at("plan");
-  for (const Json& size : asked("predict", kJob).at("sizes").at("tensor")) {
+  for (const Json& size : asked("predict", kJob).at("sizes").at("parallel.tensor")) {
     plan["parallel"]["tensor"] = size;
     plan["parallel"]["pipeline"] = 1;
     plan["sequence_parallel"] = size > 1;
@@ -125,13 +135,32 @@ TEST(Explore, EveryChoiceCanBeTaken) {
     job["model"] = model;
     EXPECT_NO_THROW(read_job(Document::parse(job.dump(), "job"), {})) << model;
   }
-  Json plan = asked("predict", kJob).at("plan");
-  for (const char* key : {"schedule", "sharding", "recompute"}) {
-    for (const Json& choice : choices.at(std::string(key) + (key[0] == 's' ? "s" : ""))) {
+  const Json plan = asked("predict", kJob).at("plan");
+  for (const Json& control : choices.at("controls")) {
+    if (control.at("kind") != "words") continue;
+    for (const Json& word : control.at("words")) {
+      if (word.at("name") == "") continue;
       Json with = plan;
-      with[key] = choice.is_object() ? choice.at("name") : choice;
-      EXPECT_NO_THROW(read_back(with)) << key << choice;
+      with[pointer_to(control)] = word.at("name");
+      EXPECT_NO_THROW(read_back(with)) << control.at("place") << word;
     }
+  }
+}
+
+TEST(Explore, EveryChoiceOfAPlanHasAControl) {
+  const Json answer = asked("predict", text_of("examples/mixtral-8x7b.yaml"));
+  const Json& plan = answer.at("plan");
+  std::set<std::string> places;
+  const Json choices = explore({{"ask", "choices"}});
+  for (const Json& control : choices.at("controls")) {
+    const std::string place = control.at("place");
+    EXPECT_TRUE(places.insert(place).second) << place;
+    EXPECT_EQ(control.at("kind") == "size", answer.at("sizes").contains(place)) << place;
+    EXPECT_TRUE(place == "job.framework" || plan.contains(pointer_to(control))) << place;
+  }
+  each_choice([&](const auto& choice) { EXPECT_TRUE(places.contains(std::string(choice.place))); });
+  for (const auto& [flag, name] : kKernelFlags) {
+    EXPECT_TRUE(places.contains("job.kernels." + std::string(name))) << name;
   }
 }
 
