@@ -25,6 +25,56 @@ JOB = {
     "cluster": {"profile": "dgx-h100", "nodes": 1},
     "batch": {"sequences": 32, "length": 2048},
 }
+# Examples, and what their searches may choose besides.
+SEARCHED = {
+    "long-context.yaml": "",
+    "mixtral-8x7b.yaml": "",
+    "llama-3-70b.yaml": "framework: megatron-core\n",
+    "inline-model.yaml": """search:
+  recompute: [{modules: [norm, mlp]}, {every: 2}]
+  schedule: [1f1b, zb-h1]
+  context_kind: [ulysses, all-gather]
+  overlap: [{tensor: true, pipeline: false}]
+  accumulate: bf16
+  rank_order: tp-cp-ep-pp-dp
+""",
+}
+# One value of each choice that a search leaves at its default, beside those that it makes.
+BY_HAND = {
+    "job.optimizer": "adamw",
+    "job.kernels.attention": "flash2",
+    "job.kernels.fused_norm": False,
+    "job.kernels.fused_cross_entropy": True,
+    "parallel.context": 2,
+    "context_kind": "all-gather",
+    "overlap": {
+        "gradients": False,
+        "parameters": True,
+        "tensor": True,
+        "tensor_gradients": False,
+        "context": False,
+        "expert": False,
+        "pipeline": True,
+    },
+    "recompute": {"modules": ["mlp", "norm"], "every": 3},
+    "accumulate": "bf16",
+    "collectives.data": "ring",
+    "buckets.gradients": 20_000_000,
+    "rank_order": "cp-tp-ep-dp-pp",
+}
+MODULES = ("core_attn", "mlp", "moe", "moe_act", "norm", "mla_up_proj", "shared_experts")
+STAGES = {
+    "stepwright": "plan/2",
+    "job": {
+        "model": "llama-3-70b",
+        "cluster": {"profile": "dgx-h100", "nodes": 8},
+        "batch": {"sequences": 512, "length": 8192},
+    },
+    "parallel": {"tensor": 8, "pipeline": 4, "data": 2},
+    "sequence_parallel": True,
+    "sharding": "zero1",
+    "recompute": "full",
+}
 CONTROL = "document.querySelector('.panel [aria-label=\"%s\"]')"
 SET = """(control => {
   control.value = %s; control.dispatchEvent(new Event('%s'));
@@ -39,6 +89,30 @@ OVERHEAR = """window.asked = [];
     post.call(this, question);
   };
 })(Worker.prototype.postMessage)"""
+# Sets the control at a place of plan files to a value, as a person would.
+SET_AT = """((place, value) => {
+  const part = document.querySelector(`[data-place="${place}"]`);
+  const tell = (control, kind) => control.dispatchEvent(new Event(kind));
+  const check = (box, on) => {
+    if (box.checked !== on) { box.checked = on; tell(box, 'change'); }
+  };
+  const [control] = part.querySelectorAll('input, select');
+  if (control.type === 'range') {
+    for (let i = 0; i <= control.max; i += 1) {
+      control.value = i;
+      tell(control, 'input');
+      if (part.querySelector('output').textContent === String(value)) return;
+    }
+    throw new Error(`${place} cannot be ${value}`);
+  }
+  if (control.type === 'checkbox') return check(control, value);
+  control.value = Array.isArray(value) ? value.join(', ') : value;
+  tell(control, 'change');
+})(%s, %s)"""
+BOXES = """[...document.querySelectorAll('[data-place=%s] input')].map(box =>
+  box.getAttribute('aria-label'))"""
+CHECK = "(box => { if (box.checked !== %s) box.click(); })(" + CONTROL + ")"
+PRIMARY = "[...document.querySelectorAll('.primary')].filter(one => one.checkVisibility()).length"
 REFUSED = "!document.querySelector('.message').hidden"
 ANSWERED = "document.documentElement.dataset.answered"
 
@@ -60,6 +134,14 @@ def link(text: str) -> str:
     pack = zlib.compressobj(wbits=-15)
     packed = base64.urlsafe_b64encode(pack.compress(text.encode()) + pack.flush())
     return f"{explorer.PAGE.as_uri()}#plan={packed.decode().rstrip('=')}"
+
+
+def at_place(plan: dict, place: str):
+    """The value at a place of a plan file."""
+    value = plan
+    for key in place.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 class Explorer(unittest.TestCase):
@@ -92,6 +174,38 @@ class Explorer(unittest.TestCase):
 
     def press(self, name: str):
         self.tab.evaluate(PRESS % name)
+
+    def choose_at(self, place: str, value):
+        """Gives the choice at a place of plan files a value by its controls."""
+        if at_place(self.plan(), place) == value:
+            return
+        if place == "recompute":
+            self.recompute(value)
+        elif isinstance(value, dict):
+            words = self.tab.evaluate(BOXES % json.dumps(place))
+            for word, on in zip(words, value.values(), strict=True):
+                self.tab.evaluate(CHECK % (json.dumps(on), word))
+                self.settle()
+        else:
+            self.tab.evaluate(SET_AT % (json.dumps(place), json.dumps(value)))
+        self.settle()
+
+    def recompute(self, value):
+        setting = {} if isinstance(value, str) else value
+        kind = value if isinstance(value, str) else "modules" if "modules" in value else "every"
+        self.choose("Recompute", kind)
+        wanted = setting.get("modules", [])
+        others = [module for module in MODULES if wanted and module not in wanted]
+        for module in [*wanted, *others]:  # at least one of them is checked
+            on = json.dumps(module in wanted)
+            self.tab.evaluate(CHECK % (on, f"Recompute modules: {module.replace('_', ' ')}"))
+            self.settle()
+        if "every" in setting:
+            self.choose("Recompute every nth layer", setting["every"])
+
+    def settle(self):
+        """Waits until the planner has answered the last wish."""
+        self.wait_for("document.documentElement.dataset.thinking === undefined")
 
     def said(self, selector: str) -> str:
         return self.tab.evaluate(f"document.querySelector('{selector}').innerText")
@@ -214,12 +328,137 @@ class Explorer(unittest.TestCase):
         self.assertFalse(self.tab.evaluate(REFUSED))
         self.check()
 
+    def command(self, *arguments) -> dict:
+        done = subprocess.run(
+            [explorer.COMMAND, *arguments, "--json"], capture_output=True, text=True, check=False
+        )
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return json.loads(done.stdout)
+
+    def test_listed_plans_of_a_search_can_be_set_by_hand(self):
+        """By the controls alone, and they take the time that the search says."""
+        places = {}
+        for name, more in SEARCHED.items():
+            job = explorer.PAGE.parent / "searched.yaml"
+            text = (Path("examples") / name).read_text(encoding="utf-8") + more
+            job.write_text(text, encoding="utf-8")
+            answer = self.command("tune", job, "--top", "3")
+            job.unlink()
+            self.open(link(text))
+            places = self.tab.evaluate(
+                "[...document.querySelectorAll('[data-place]')].map(part => part.dataset.place)"
+            )
+            for listed in [*answer["plans"], *answer["alternatives"][:3]]:
+                with self.subTest(f"{name}: {listed['plan']}"):
+                    self.set_by_hand(listed, places)
+
+    def set_by_hand(self, listed: dict, places: list):
+        plan = listed["plan"]
+        for _ in range(2):  # what was set first may have followed what was set later
+            for place in places:
+                if (value := at_place(plan, place)) is not None:
+                    self.choose_at(place, value)
+        self.assertFalse(self.tab.evaluate(REFUSED), self.said(".message"))
+        for place in places:
+            self.assertEqual(at_place(self.plan(), place), at_place(plan, place), place)
+        self.assertIn(seconds(listed["step_time_s"]), self.said(".tiles"))
+
+    def test_every_choice_is_taken_as_it_is_set(self):
+        self.open()
+        for place, value in BY_HAND.items():
+            self.choose_at(place, value)
+            self.assertEqual(at_place(self.plan(), place), value, place)
+        self.assertFalse(self.tab.evaluate(REFUSED), self.said(".message"))
+        plan = explorer.PAGE.parent / "by_hand.json"
+        plan.write_text(json.dumps(self.plan()), encoding="utf-8")
+        told = self.command("predict", plan)
+        plan.unlink()
+        self.assertIn(seconds(told["step_time_s"]), self.said(".tiles"))
+
+    def test_another_framework_begins_with_its_own_defaults(self):
+        self.open()
+        self.do(SET % ('"megatron-core"', "change", CONTROL % "Framework"))
+        plan = self.plan()
+        self.assertEqual(plan["job"]["framework"], "megatron-core")
+        self.assertTrue(plan["job"]["kernels"]["transformer_engine"])
+        self.do(SET % ('""', "change", CONTROL % "Framework"))
+        self.assertNotIn("framework", self.plan()["job"])
+
+    def test_the_critical_stage_follows_the_plan(self):
+        for layers, critical in (([32, 16, 16, 16], 0), ([16, 16, 16, 32], 3)):
+            plan = STAGES | {"layers": layers}
+            self.open(link(json.dumps(plan)))
+            self.assertIn(f"Stage {critical} is the critical one", self.said("#time"))
+            self.choose_at("layers", layers[::-1])
+            self.assertIn(f"Stage {3 - critical} is the critical one", self.said("#time"))
+            self.assertIn(f"of stage {3 - critical}, holds", self.said("#memory"))
+
+    def test_what_does_not_fit_is_said_with_its_stage_and_by_how_much(self):
+        plan = STAGES | {"micro_batch": 8, "recompute": "none"}
+        self.open(link(json.dumps(plan)))
+        file = explorer.PAGE.parent / "misfit.json"
+        file.write_text(json.dumps(self.plan()), encoding="utf-8")
+        told = self.command("memory", file)
+        file.unlink()
+        self.assertFalse(told["fits"])
+        over = gibibytes(told["over_by_bytes"])
+        peaks = [stage["peak_memory_bytes"] for stage in told["stages"]]
+        self.assertIn(f"does not fit by {over}", self.said(".bar"))
+        self.assertIn(f"stage {peaks.index(max(peaks))} needs", self.said("#memory"))
+        self.assertIn(f"{over} more than", self.said("#memory"))
+        self.assertIn(f"{over} too much", self.said(".tiles"))
+
+    def test_a_broken_link_says_so_and_offers_a_plan(self):
+        self.open()
+        whole = self.tab.evaluate("location.hash")
+        for broken in ("#plan=AAAA", "#plan=@", "#other", whole[:-40], f"{whole[:99]}!"):
+            self.tab.open(f"{explorer.PAGE.as_uri()}{broken}")
+            self.wait_for(REFUSED)
+            self.assertIn("damaged", self.said(".message"))
+            self.assertIn("No plan is shown", self.said(".bar"))
+            self.assertEqual(self.tab.evaluate(PRIMARY), 1)
+            self.assertFalse(self.tab.evaluate("document.querySelector('form').checkVisibility()"))
+            self.do(PRESS % "Begin with llama-3-70b")
+            self.assertFalse(self.tab.evaluate(REFUSED))
+            self.assertIn("a step", self.said(".bar"))
+
+    def test_one_button_is_the_first(self):
+        self.open()
+        self.assertEqual(self.tab.evaluate(PRIMARY), 1)
+        self.press("Every picture")
+        self.wait_for("document.getElementById('what-if') !== null")
+        self.assertEqual(self.tab.evaluate(PRIMARY), 1)
+        self.drag("Micro-batch", 0)
+        self.choose_at("parallel.pipeline", self.plan()["parallel"]["pipeline"])
+        self.choose_at("sequence_parallel", not self.plan()["sequence_parallel"])
+        self.assertEqual(self.tab.evaluate(PRIMARY), 1)
+
+    def test_tables_are_whole_on_a_narrow_screen(self):
+        self.open(width=400)
+        self.press("Every picture")
+        self.wait_for("document.getElementById('what-if') !== null")
+        self.tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        cut = self.tab.evaluate("""[...document.querySelectorAll('.scroll')].filter(one =>
+          one.scrollWidth > one.clientWidth + 1).map(one => one.getAttribute('aria-label'))""")
+        self.assertEqual(cut, [])
+        named = self.tab.evaluate("""[...document.querySelectorAll('table.many td')].every(cell =>
+          getComputedStyle(cell, '::before').content.length > 2 || !cell.dataset.name)""")
+        self.assertTrue(named)
+        self.check(400)
+
+    def test_a_field_that_is_left_empty_is_as_before(self):
+        self.open()
+        before = self.plan()
+        self.tab.evaluate(SET % ("''", "change", CONTROL % "Nodes"))
+        self.assertEqual(self.tab.evaluate(f"({CONTROL % 'Nodes'}).value"), "8")
+        self.choose("Nodes", 0)
+        self.assertIn("nodes", self.said(".message"))
+        self.assertEqual(self.tab.evaluate(f"({CONTROL % 'Nodes'}).value"), "8")
+        self.assertEqual(self.plan(), before)
+
     def test_what_is_no_plan_is_told_in_the_words_of_the_planner(self):
         self.open(link("stepwright: plan/2\njob: {model: llama-4-70b}\n"))
         self.assertIn("llama-4-70b", self.said(".message"))
-        self.tab.open(f"{explorer.PAGE.as_uri()}#plan=AAAA")
-        self.wait_for(REFUSED)
-        self.assertIn("damaged", self.said(".message"))
 
     def test_a_link_brings_its_plan_back(self):
         self.open()

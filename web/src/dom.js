@@ -13,7 +13,9 @@ export const paragraph = (text, kind) => element("p", { class: kind }, text);
 
 export const list = (items) => element("ul", {}, items.map((item) => element("li", {}, item)));
 
-/** Columns are {name, number}, rows are lists of cells; `best` marks a row. */
+const kFew = 3;
+
+/** Columns are {name, number}, rows are lists of cells; `best` marks a row. On a narrow screen rows of many cells stand below each other, each cell beside the name of its column. */
 export function table({ caption, columns, rows, best }) {
   const kind = (column) => (column.number ? "number" : undefined);
   const head = element("tr", {}, columns.map((column) => element("th", { scope: "col", class: kind(column) }, column.name)));
@@ -21,13 +23,13 @@ export function table({ caption, columns, rows, best }) {
     element(
       "tr",
       { class: i === best ? "best" : undefined },
-      row.map((cell, j) => element("td", { class: kind(columns[j]) }, cell ?? "")),
+      row.map((cell, j) => element("td", { class: kind(columns[j]), "data-name": columns[j].name }, cell ?? "")),
     ),
   );
   return element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, body)),
+    element("table", { class: columns.length > kFew && "many" }, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, body)),
   );
 }
 

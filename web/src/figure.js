@@ -112,12 +112,15 @@ function viewButton(picture, { name, start, end }) {
  * zoomed axis to go to. The element gets `change(spec)`, which draws something else in its place.
  */
 export function figure(spec) {
-  const holder = element("div", { class: "chart", tabindex: "0", role: "img", "aria-label": spec.label });
+  const holder = element("div", { class: "chart", tabindex: "0", role: "img" });
   const figures = element("details", {}, element("summary", {}, "The figures as a table"));
   const buttons = element("div", { class: "controls" });
-  const whole = element("figure", {}, spec.controls, buttons, holder, spec.caption && element("figcaption", {}, spec.caption), spec.figures && figures);
+  const caption = element("figcaption", {});
+  const whole = element("figure", {}, spec.controls, buttons, holder, spec.caption && caption, spec.figures && figures);
   const picture = { holder, spec, keepZoom: false };
   const fill = () => {
+    holder.setAttribute("aria-label", picture.spec.label);
+    caption.textContent = picture.spec.caption ?? "";
     buttons.replaceChildren(...(picture.spec.views ?? []).map((view) => viewButton(picture, view)));
     const now = picture.spec.figures;
     figures.replaceChildren(figures.firstChild, ...(now ? [table(now)] : []));

@@ -16,6 +16,9 @@ export const timeTerms = [
   ["optimizer", "Optimizer", (b) => b.optimizer_s],
 ];
 
+/** The kinds of time in which a GPU computes nothing. */
+export const waits = ["tensor", "context", "expert", "pipeline", "data", "bubble"];
+
 export const memoryTerms = {
   parameters: "Parameters",
   gradients: "Gradients",
@@ -28,6 +31,7 @@ export const memoryTerms = {
 };
 
 export const timelineTerms = {
+  waiting: "Waiting, for messages or other stages",
   forward: "Forward",
   backward: "Backward",
   data_gradient: "Gradient of the input",

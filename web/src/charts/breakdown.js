@@ -1,7 +1,9 @@
 // Where the time of a step goes: one row for each plan or stage.
 import { time } from "../format.js";
-import { timeTerms } from "../terms.js";
+import { timeTerms, waits } from "../terms.js";
 import { bars } from "./bars.js";
+
+const kHatched = "Hatched is time in which nothing is computed.";
 
 /** `rows` [{name, breakdown}]. */
 export function breakdown({ label, rows, caption }) {
@@ -14,11 +16,11 @@ export function breakdown({ label, rows, caption }) {
   return bars({
     label,
     rows: made,
-    parts: used.map(([kind, name]) => ({ key: kind, name, colour: (colours) => colours.of(kind) })),
+    parts: used.map(([kind, name]) => ({ key: kind, name, colour: (colours) => (waits.includes(kind) ? colours.waiting(kind) : colours.of(kind)) })),
     text: time,
     unit: "seconds of a step",
     total: sum,
-    caption,
+    caption: caption ? `${caption} ${kHatched}` : kHatched,
     figures: {
       caption: `${label}, by kind`,
       columns: [{ name: "" }, ...used.map(([, name]) => ({ name, number: true })), { name: "Step", number: true }],

@@ -5,9 +5,17 @@ import { axis, legend } from "../figure.js";
 
 const kRow = 22;
 const kLeastForText = 18;
+const kAllWork = 0.995;
+const kLeastWorkForText = 0.6;
 const kGap = "rgba(255, 255, 255, 0.7)"; // between bars
 
-function drawBar(params, api) {
+const fillsOf = (kind, colours) => {
+  const gap = colours.waiting("bubble");
+  return { work: kind === "waiting" ? gap : colours.of(kind), wait: colours.waiting(kind), gap };
+};
+
+/** The place of a bar in the picture; nothing where it is out of sight. */
+function placeOf(params, api) {
   const row = api.value(0);
   const [left, middle] = api.coord([api.value(1), row]);
   const [right] = api.coord([api.value(2), row]);
@@ -16,29 +24,35 @@ function drawBar(params, api) {
   const from = Math.max(left, x);
   const to = Math.min(Math.max(right, left + 0.6), x + width);
   if (to <= from || middle < y || middle > y + room) return undefined;
-  const bar = {
-    type: "rect",
-    shape: { x: from, y: middle - height / 2, width: to - from, height },
-    style: { fill: api.visual("color"), opacity: api.value(3), stroke: kGap, lineWidth: to - from > 6 ? 0.5 : 0 },
-  };
-  return bar;
+  return { x: from, y: middle - height / 2, width: to - from, height };
 }
 
-/** A bar with its mark inside, where there is room for it. */
-function marked(bar, mark, colours) {
-  if (!bar || mark === undefined || bar.shape.width < kLeastForText + 6 * (String(mark).length - 2)) return bar;
-  const { x, y, width, height } = bar.shape;
+/** A bar that is as high as it computes; above that it waits. `fills` {work, wait, gap}. */
+function drawBar(place, { work = 1, share, waits }, fills) {
+  const { y, height, ...length } = place;
+  const lineWidth = place.width > 6 ? 0.5 : 0;
+  if (waits) return [{ type: "rect", shape: place, style: { fill: fills.wait, stroke: kGap, lineWidth } }];
+  const worked = { type: "rect", shape: { ...length, y: y + height * (1 - work), height: height * work }, style: { fill: fills.work, opacity: 0.25 + 0.75 * share, stroke: kGap, lineWidth } };
+  if (work > kAllWork) return [worked];
+  return [{ type: "rect", shape: place, style: { fill: fills.gap, stroke: kGap, lineWidth } }, worked];
+}
+
+/** The mark inside of a bar, where there is room for it. */
+function drawMark({ x, y, width, height }, { mark, waits, work = 1 }, colours) {
+  if (mark === undefined || waits || work < kLeastWorkForText || width < kLeastForText + 6 * (String(mark).length - 2)) return [];
   const text = {
     type: "text",
     silent: true,
-    style: { text: String(mark), x: x + width / 2, y: y + height / 2, align: "center", verticalAlign: "middle", fontSize: 11, fill: colours.isDark ? "#0c1016" : "#ffffff", width: width - 4, overflow: "truncate", ellipsis: "" },
+    style: { text: String(mark), x: x + width / 2, y: y + height * (1 - work / 2), align: "center", verticalAlign: "middle", fontSize: 11, fill: colours.isDark ? "#0c1016" : "#ffffff", width: width - 4, overflow: "truncate", ellipsis: "" },
   };
-  return { type: "group", children: [bar, text] };
+  return [text];
 }
 
 /**
- * `rows` are names from top to bottom, `bars` [{row, start, end, kind, share, mark, heading, lines()}]
- * with `start` and `end` in seconds, `kinds` {key: name}. `mark` is a number or word in the bar.
+ * `rows` are names from top to bottom, `bars` [{row, start, end, kind, share, work, waits, mark,
+ * heading, lines()}] with `start` and `end` in seconds, `kinds` {key: name}. `mark` is a number or word in the
+ * bar, `share` how strong its colour is, `work` the part of it that computes, the rest
+ * waits, and so does all of one that `waits`.
  */
 export function gantt({ label, rows, bars, kinds, caption, end, figures, zoomTo, views, timeName = "time since the step began" }) {
   const used = Object.keys(kinds).filter((kind) => bars.some((bar) => bar.kind === kind));
@@ -78,15 +92,19 @@ export function gantt({ label, rows, bars, kinds, caption, end, figures, zoomTo,
         ]);
       },
     },
-    series: used.map((kind) => ({
+    series: used.map((kind) => ({ kind, fills: fillsOf(kind, colours) })).map(({ kind, fills }) => ({
       name: kinds[kind],
       type: "custom",
-      color: colours.of(kind),
+      color: fills.work,
       clip: true,
       progressive: 0,
       encode: { x: [1, 2], y: 0 },
-      renderItem: (params, api) => marked(drawBar(params, api), of[kind][params.dataIndex]?.mark, colours),
-      data: of[kind].map(({ row, start: from, end: to, share }) => [row, from, to, 0.25 + 0.75 * share]),
+      renderItem: (params, api) => {
+        const place = placeOf(params, api);
+        const bar = of[kind][params.dataIndex];
+        return place && { type: "group", children: [...drawBar(place, bar, fills), ...drawMark(place, bar, colours)] };
+      },
+      data: of[kind].map(({ row, start: from, end: to }) => [row, from, to]),
     })),
   });
   return { label, option, height: 84 + kRow * Math.max(rows.length, 2), names, views, caption, figures };

@@ -31,19 +31,33 @@ const ofMicroBatch = (number) => (number < 0 ? [] : [["Micro-batch", `${number} 
 
 const kInSight = 60; // bars of a row that are told apart
 
+/** The gaps between the bars of a row of computation, as bars; `end` is that of the row. */
+function gaps(bars, place, end, least) {
+  const found = [];
+  let at = 0;
+  for (const { start, end: next } of [...bars, { start: end, end }]) {
+    if (start - at > least) found.push({ row: place, start: at, end: start, kind: "waiting", share: 1, heading: "Waiting, for messages or other stages", lines: () => [] });
+    at = Math.max(at, next);
+  }
+  return found;
+}
+
 function shown(rows, timeline, label) {
   const most = Math.max(...rows.map((row) => row.bars.length));
   const part = 100 * Math.min(1, kInSight / most);
-  const bars = rows.flatMap((row, place) =>
+  const waiting = rows.flatMap((row, place) => (row.lane === "compute" ? gaps(row.bars, place, timeline.step_time_s, 2 * timeline.unit_s) : []));
+  const busy = rows.flatMap((row, place) =>
     row.bars.map((bar) => ({
       ...bar,
       row: place,
       share: row.lane === "compute" ? 1 : bar.share,
+      work: row.lane === "compute" ? bar.share : 1,
       mark: row.lane === "compute" && bar.microBatch >= 0 ? bar.microBatch : undefined,
       heading: `${timelineTerms[bar.kind] ?? words(bar.kind)}, stage ${row.stage}`,
-      lines: () => [...ofMicroBatch(bar.microBatch), ["Busy", percent(bar.share)]],
+      lines: () => [...ofMicroBatch(bar.microBatch), [row.lane === "compute" ? "Of that computing" : "Of that busy", percent(bar.share)]],
     })),
   );
+  const bars = [...waiting, ...busy];
   return gantt({
     label,
     rows: rows.map(rowName),
@@ -60,7 +74,7 @@ function shown(rows, timeline, label) {
           ]
         : undefined,
     caption:
-      "Each row is a stage of the pipeline and one of its streams or links. Numbers are micro-batches. On streams of messages a paler bar is busy for less of its length. Zoom with the slider, Ctrl and the wheel, two fingers, or with the keys + − 0 and the arrows.",
+      "Each row is a stage of the pipeline and one of its streams or links. Numbers are micro-batches. A bar of computation is filled as high as it computes; what is hatched waits. On streams of messages a paler bar is busy for less of its length. Zoom with the slider, Ctrl and the wheel, two fingers, or with the keys + − 0 and the arrows.",
     figures: {
       caption: "How long each row is busy",
       columns: [{ name: "Stage", number: true }, { name: "Stream or link" }, { name: "Busy", number: true }, { name: "Share of the step", number: true }],
@@ -94,6 +108,34 @@ const kindOf = (phase, scheme) => {
   return phase;
 };
 
+/** The operators of a row of the detail, as bars. */
+function operatorBars(row, place, { unit_s: unit, names }) {
+  const link = row.lane.startsWith("link");
+  const list = [];
+  for (let i = 0; i < row.bars.length; i += 5) {
+    const [start, length, name, layer, microBatch] = row.bars.slice(i, i + 5);
+    const [operator, operation, phase, scheme, size] = names[name].split("|");
+    list.push({
+      row: place,
+      name: link ? undefined : name,
+      start: start * unit,
+      end: (start + length) * unit,
+      kind: link ? row.lane : kindOf(phase, scheme),
+      share: link ? 0.5 : 1,
+      waits: row.lane === "compute" && scheme !== "none",
+      mark: link ? undefined : operator,
+      heading: `${operator} (${words(operation).toLowerCase()})`,
+      lines: () => [
+        ["Phase", words(phase).toLowerCase()],
+        ...(layer < 0 ? [] : [["Layer", String(layer)]]),
+        ...ofMicroBatch(microBatch),
+        ...(size > 0 ? [["Message", bytes(Number(size))]] : []),
+      ],
+    });
+  }
+  return list;
+}
+
 /** One forward and one backward, operator by operator, of one stage. */
 export function detail(timeline) {
   const { from_s: from, to_s: to, unit_s: unit, names, rows } = timeline.detail;
@@ -101,38 +143,20 @@ export function detail(timeline) {
   const choices = stages.map((stage) => ({ value: String(stage), name: `stage ${stage}` }));
   const draw = (value) => {
     const chosen = rows.filter(({ stage }) => String(stage) === value);
+    const bars = chosen.flatMap((row, place) => operatorBars(row, place, timeline.detail));
     const sums = new Map();
-    const bars = chosen.flatMap((row, place) => {
-      const list = [];
-      for (let i = 0; i < row.bars.length; i += 5) {
-        const [start, length, name, layer, microBatch] = row.bars.slice(i, i + 5);
-        const [operator, operation, phase, scheme, size] = names[name].split("|");
-        const link = row.lane.startsWith("link");
-        if (!link) sums.set(name, (sums.get(name) ?? 0) + length * unit);
-        list.push({
-          row: place,
-          start: start * unit,
-          end: (start + length) * unit,
-          kind: link ? row.lane : kindOf(phase, scheme),
-          share: link ? 0.5 : 1,
-          mark: link ? undefined : operator,
-          heading: `${operator} (${words(operation).toLowerCase()})`,
-          lines: () => [
-            ["Phase", words(phase).toLowerCase()],
-            ...(layer < 0 ? [] : [["Layer", String(layer)]]),
-            ...ofMicroBatch(microBatch),
-            ...(size > 0 ? [["Message", bytes(Number(size))]] : []),
-          ],
-        });
-      }
-      return list;
-    });
-    const sorted = [...sums].sort((a, b) => b[1] - a[1]);
+    for (const { name, start, end } of bars) {
+      if (name !== undefined) sums.set(name, (sums.get(name) ?? 0) + end - start);
+    }
     const all = to - from;
+    const waiting = chosen.flatMap((row, place) =>
+      row.lane === "compute" ? gaps(bars.filter((bar) => bar.row === place), place, all, 2 * unit) : [],
+    );
+    const sorted = [...sums].sort((a, b) => b[1] - a[1]);
     return gantt({
       label: `One forward and one backward of stage ${value}, operator by operator`,
       rows: chosen.map(({ lane }) => laneName(lane)),
-      bars,
+      bars: [...waiting, ...bars],
       kinds: timelineTerms,
       end: all,
       timeName: `time since ${time(from)} of the step`,
@@ -142,7 +166,7 @@ export function detail(timeline) {
         { name: "The end of the backward", start: 88, end: 100 },
         { name: "Both passes", start: 0, end: 100 },
       ],
-      caption: "Point at a bar for its name, layer and message. Drag the slider to the rest of the two passes.",
+      caption: "Point at a bar for its name, layer and message. What is hatched in the row of computation waits. Drag the slider to the rest of the two passes.",
       figures: {
         caption: "Seconds of each operator in what is shown",
         columns: [{ name: "Operator" }, { name: "Operation" }, { name: "Phase" }, { name: "Time", number: true }, { name: "Share of what is shown", number: true }],

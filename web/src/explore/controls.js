@@ -1,4 +1,4 @@
-// What a person turns: words to choose among, numbers to type, sizes to drag.
+// What a person turns: words to choose among, numbers and lists to type, sizes to drag.
 import { element } from "../dom.js";
 
 const labelled = (name, ...parts) => element("label", { class: "control" }, element("span", {}, name), ...parts);
@@ -17,15 +17,41 @@ export function words(name, changed) {
   };
 }
 
-/** A number that is typed: `show(number)`. */
-export function number(name, changed) {
-  const field = element("input", { type: "number", min: "1", step: "1", inputmode: "numeric", "aria-label": name });
-  field.addEventListener("change", () => changed(Number(field.value)));
+/** A field whose text is taken once it is left or Enter is pressed; one that is left empty is as before. */
+function typed(name, attributes, changed) {
+  const field = element("input", { ...attributes, "aria-label": name });
+  let shown = "";
+  field.addEventListener("change", () => {
+    if (field.value.trim() === "") field.value = shown;
+    else changed(field.value.trim());
+  });
   return {
     part: labelled(name, field),
     show: (value) => {
-      if (Number(field.value) !== value) field.value = value;
+      shown = String(value);
+      if (field.value !== shown) field.value = shown;
     },
+  };
+}
+
+/** A number that is typed: `show(number)`. */
+export const number = (name, changed) => typed(name, { type: "number", min: "0", step: "any", inputmode: "decimal" }, (value) => changed(Number(value)));
+
+/** Whatever has no control of its own: `show(value)`. What is no JSON is a word, or numbers in a row. */
+export function text(name, changed) {
+  const read = (value) => {
+    if (/^\d+([ ,]+\d+)+$/.test(value)) return value.split(/[ ,]+/).map(Number);
+    try {
+      return JSON.parse(value);
+    } catch {
+      return value;
+    }
+  };
+  const field = typed(name, { type: "text", spellcheck: "false" }, (value) => changed(read(value)));
+  const flat = (value) => Array.isArray(value) && value.every((each) => typeof each === "number");
+  return {
+    part: field.part,
+    show: (value) => field.show(flat(value) ? value.join(", ") : typeof value === "string" ? value : JSON.stringify(value)),
   };
 }
 
@@ -66,9 +92,23 @@ export function flag(name, changed) {
   };
 }
 
-/** Something to be done. */
-export function button(name, done) {
-  const made = element("button", { type: "button" }, name);
+/** Which of some words, [{value, name}]: `show(list of values)`. */
+export function several(name, options, changed) {
+  const boxes = options.map(({ value, name: word }) => {
+    const box = flag(word, () => changed(boxes.filter((each) => each.input.checked).map((each) => each.value)));
+    const input = box.part.querySelector("input");
+    input.setAttribute("aria-label", `${name}: ${word}`);
+    return { value, input, ...box };
+  });
+  return {
+    part: element("div", { class: "several", role: "group", "aria-label": name }, element("span", { class: "several-name" }, name), boxes.map(({ part }) => part)),
+    show: (values) => boxes.forEach((box) => box.show(values.includes(box.value))),
+  };
+}
+
+/** Something to be done; `primary` is what most people want here. */
+export function button(name, done, primary = false) {
+  const made = element("button", { type: "button", class: primary && "primary" }, name);
   made.addEventListener("click", done);
   return made;
 }

@@ -12,10 +12,11 @@ export async function linkOf(plan) {
   return `#plan=${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** The text of the plan in a fragment; nothing where there is none. Fails where it is damaged. */
+/** The text of the plan in a fragment; nothing of an empty one. Fails where it is damaged. */
 export async function planOf(fragment) {
+  if (fragment.length < 2) return undefined;
   const packed = fragment.match(/^#plan=([\w-]+)$/)?.[1];
-  if (!packed) return undefined;
+  if (!packed) throw new Error("it is no link to a plan");
   const letters = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));

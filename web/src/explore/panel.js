@@ -1,19 +1,23 @@
-// The panel of the explorer: the choices of a plan and its job, each with its place in the file.
+// The panel of the explorer: a control for each choice that the planner tells of, with its place in plan files.
 import { element } from "../dom.js";
-import { flag, number, size, words } from "./controls.js";
+import { flag, number, several, size, text, words } from "./controls.js";
+import { groupOf, kGroups, kJob, nameOf, wordOf } from "./labels.js";
+import { recompute } from "./recompute.js";
 
 const named = (list) => list.map((value) => ({ value, name: value }));
-const explained = (list) => list.map(({ name, text }) => ({ value: name, name: text ? `${name}: ${text}` : name }));
+const explained = (list) => list.map((word) => ({ value: word.name, name: wordOf(word) }));
+const short = (list) => list.map(({ name }) => ({ value: name, name: name.replaceAll("_", " ") }));
 
-/** What a model or a cluster is called that stands in the plan or is known by its name. */
-const nameOf = (what) => (typeof what === "string" ? what : (what.profile ?? `${what.name ?? "its own"} (in the plan)`));
+/** What a model, a cluster or a framework is called that stands in the plan or is known by its name. */
+const knownBy = (what) => (typeof what === "string" ? what : (what.profile ?? `${what.name ?? "its own"} (in the plan)`));
+const frameworkOf = ({ name, version = "", variant = "" }) => [name, version, variant].filter(Boolean).join(" ");
 
 const devicesOf = ({ tensor, context, pipeline, data }) => tensor * context * pipeline * data;
 
 /** Sizes of data parallelism with which whole nodes are filled. */
 const dataSizes = (plan, sizes) => {
   const { data, ...rest } = plan.parallel;
-  return sizes.data.filter((value) => devicesOf({ ...rest, data: value }) % sizes.devices_per_node === 0);
+  return sizes["parallel.data"].filter((value) => devicesOf({ ...rest, data: value }) % sizes.devices_per_node === 0);
 };
 
 const takeNodes = ({ job }, nodes) => {
@@ -21,30 +25,74 @@ const takeNodes = ({ job }, nodes) => {
   delete job.cluster.devices;
 };
 
-const group = (name, ...parts) => element("fieldset", {}, element("legend", {}, name), parts.flat());
+const below = (plan, keys) => keys.reduce((part, key) => part?.[key], plan);
+const valueAt = (plan, place) => below(plan, place.split("."));
+/** A control's value; a job that names no framework is of any. */
+const valueOf = (plan, place) => valueAt(plan, place) ?? (place === kFramework ? "" : undefined);
+const takeFramework = (job, name) => {
+  job.framework = name;
+  if (name === "") delete job.framework;
+};
+const setAt = (plan, place, value) => {
+  const keys = place.split(".");
+  below(plan, keys.slice(0, -1))[keys.at(-1)] = value;
+};
 
-/** Controls, each with what sets it to what a plan says. */
-class Controls {
-  constructor() {
-    this.all = [];
-  }
+// What follows a choice at once; all else that has to follow, the planner settles.
+const kFollowing = {
+  "parallel.tensor": (plan, value, before) => {
+    if (value === 1 || before === 1) plan.sequence_parallel = value > 1;
+  },
+  "parallel.data": (plan, value, before, { sizes }) => takeNodes(plan, devicesOf(plan.parallel) / sizes.devices_per_node),
+  "schedule.kind": (plan, value, before, { control }) => {
+    plan.schedule = { kind: value, chunks: control.words.find(({ name }) => name === value).chunks };
+  },
+};
+const kFramework = "job.framework";
+const kSettles = ["parallel", "schedule", "sharding"];
 
-  add(control, show) {
-    this.all.push({ control, show });
-    return control.part;
-  }
+/** Makes the part of a control, and what sets it to what a plan says: `show(value, plan, sizes)`. */
+const kMakers = {
+  size: (name, { place }, changed) => {
+    const made = size(name, changed);
+    const possible = (plan, sizes) => (place === "parallel.data" ? dataSizes(plan, sizes) : sizes[place]);
+    return { part: made.part, show: (value, plan, sizes) => made.show(value, possible(plan, sizes)) };
+  },
+  number: (name, control, changed) => number(name, changed),
+  text: (name, control, changed) => text(name, changed),
+  flag: (name, control, changed) => flag(name, changed),
+  words: (name, control, changed) => {
+    const made = words(name, changed);
+    return { part: made.part, show: (value) => made.show(typeof value === "object" ? frameworkOf(value) : value, explained(control.words)) };
+  },
+  flags: (name, control, changed) => {
+    const made = several(name, short(control.words), (list) => changed(Object.fromEntries(control.words.map((word) => [word.name, list.includes(word.name)]))));
+    return { part: made.part, show: (value) => made.show(Object.keys(value).filter((word) => value[word])) };
+  },
+  graphs: (name, control, changed) => {
+    const kStep = { value: "step", name: "the whole step" };
+    const made = several(name, [kStep, ...short(control.words)], (list) => changed(list.includes("step") ? true : list.length > 0 && list));
+    return { part: made.part, show: (value) => made.show(value === true ? ["step"] : value || []) };
+  },
+  recompute: (name, control, changed) => {
+    const made = recompute(name, control, (word) => word.replaceAll("_", " "), changed);
+    return { part: made.part, show: (value, plan) => made.show(value, plan.parallel.pipeline) };
+  },
+};
 
-  show(plan, sizes) {
-    for (const { control, show } of this.all) show(control, plan, sizes);
-  }
+function group({ name, folded }, parts) {
+  if (!folded) return element("fieldset", {}, element("legend", {}, name), parts);
+  return element("details", { class: "group" }, element("summary", {}, name), element("div", { role: "group", "aria-label": name }, parts));
 }
 
 /**
  * `choices` as the planner tells them. `changed(plan, settle)` gets the plan that a person asks for, and
- * whether what depends on the change shall follow; `begun(job)` the job where another model or cluster is asked for. `show(plan, sizes)` sets all.
+ * whether what depends on the change shall follow; `begun(job)` the job where another model, cluster or
+ * framework is asked for. `show(plan, sizes)` sets all.
  */
 export function panel(choices, { changed, begun }) {
   let shown;
+  const all = [];
   const change = (write, settle = false) => (value) => {
     const plan = structuredClone(shown.plan);
     write(plan, value);
@@ -55,50 +103,49 @@ export function panel(choices, { changed, begun }) {
     write(job, value);
     begun({ stepwright: "job/2", ...job });
   };
-  const degree = (key) => change((plan, value) => {
-    if (key === "tensor" && (value === 1 || plan.parallel.tensor === 1)) plan.sequence_parallel = value > 1;
-    plan.parallel[key] = value;
-    if (key === "data") takeNodes(plan, devicesOf(plan.parallel) / shown.sizes.devices_per_node);
-  }, true);
-  const leastChunks = Object.fromEntries(choices.schedules.map(({ name, chunks }) => [name, chunks]));
-  const controls = new Controls();
-  const chosen = (name, write, read, options) => controls.add(words(name, write), (control, plan) => control.show(read(plan), options));
-  const typed = (name, write, read) => controls.add(number(name, change(write, true)), (control, plan, sizes) => control.show(read(plan, sizes)));
-  const dragged = (name, write, read, possible) => controls.add(size(name, write), (control, plan, sizes) => control.show(read(plan), possible(sizes, plan)));
-  const degrees = ["tensor", "pipeline", "context", "expert"].map((key) =>
-    dragged(`${key[0].toUpperCase()}${key.slice(1)} parallel`, degree(key), (plan) => plan.parallel[key], (sizes) => sizes[key]),
-  );
-
+  const add = (made, show) => {
+    all.push({ made, show });
+    return made.part;
+  };
+  const chosen = (name, write, read, options) => add(words(name, begin(write)), (made) => made.show(read(shown.plan.job), options));
+  const typed = (name, write, read) => add(number(name, change(write, true)), (made) => made.show(read(shown)));
+  const setter = (control) => {
+    const { place } = control;
+    if (place === kFramework) return begin(takeFramework);
+    return change((plan, value) => {
+      const before = valueAt(plan, place);
+      setAt(plan, place, value);
+      kFollowing[place]?.(plan, value, before, { ...shown, control });
+    }, kSettles.includes(place.split(".")[0]));
+  };
+  const made = (control) => {
+    const one = kMakers[control.kind](nameOf(control.place), control, setter(control));
+    one.part.dataset.place = control.place;
+    return add(one, ({ part, show }) => {
+      const value = valueOf(shown.plan, control.place);
+      part.hidden = value === undefined;
+      if (value !== undefined) show(value, shown.plan, shown.sizes);
+    });
+  };
   const part = element(
     "form",
     { class: "panel", "aria-label": "The plan" },
-    group(
-      "Job",
-      chosen("Model", begin((job, value) => (job.model = value)), ({ job }) => nameOf(job.model), named(choices.models)),
-      chosen("Cluster", begin((job, value) => (job.cluster = { profile: value, nodes: shown.sizes.nodes })), ({ job }) => nameOf(job.cluster), named(choices.clusters)),
-      typed("Nodes", takeNodes, (_, sizes) => sizes.nodes),
-      typed("Sequences in a batch", (plan, value) => (plan.job.batch.sequences = value), ({ job }) => job.batch.sequences),
-      typed("Tokens of a sequence", (plan, value) => (plan.job.batch.length = value), ({ job }) => job.batch.length),
-      chosen("Precision", change((plan, value) => (plan.job.precision = value)), ({ job }) => job.precision, named(choices.precisions)),
-    ),
-    group(
-      "Plan",
-      degrees,
-      dragged("Data parallel", degree("data"), (plan) => plan.parallel.data, (sizes, plan) => dataSizes(plan, sizes)),
-      dragged("Micro-batch", change((plan, value) => (plan.micro_batch = value)), (plan) => plan.micro_batch, (sizes) => sizes.micro_batch),
-      chosen("Schedule", change((plan, value) => (plan.schedule = { kind: value, chunks: leastChunks[value] })), ({ schedule }) => schedule.kind, explained(choices.schedules)),
-      dragged("Chunks of a stage", change((plan, value) => (plan.schedule.chunks = value)), ({ schedule }) => schedule.chunks, (sizes) => sizes.chunks),
-      chosen("Sharding", change((plan, value) => (plan.sharding = value)), ({ sharding }) => sharding.states, explained(choices.shardings)),
-      chosen("Recompute", change((plan, value) => (plan.recompute = value)), ({ recompute }) => (typeof recompute === "string" ? recompute : JSON.stringify(recompute)), named(choices.recompute)),
-      controls.add(flag("Sequence parallel", change((plan, value) => (plan.sequence_parallel = value))), (control, plan) => control.show(plan.sequence_parallel)),
-    ),
+    group({ name: kJob }, [
+      chosen("Model", (job, value) => (job.model = value), (job) => knownBy(job.model), named(choices.models)),
+      chosen("Cluster", (job, value) => (job.cluster = { profile: value, nodes: shown.sizes.nodes }), (job) => knownBy(job.cluster), named(choices.clusters)),
+      typed("Nodes", takeNodes, ({ sizes }) => sizes.nodes),
+      typed("Sequences in a batch", (plan, value) => (plan.job.batch.sequences = value), ({ plan }) => plan.job.batch.sequences),
+      typed("Tokens of a sequence", (plan, value) => (plan.job.batch.length = value), ({ plan }) => plan.job.batch.length),
+      ...choices.controls.filter(({ place }) => groupOf(place) === kJob).map(made),
+    ]),
+    kGroups.map((one) => group(one, choices.controls.filter(({ place }) => groupOf(place) === one.name).map(made))),
   );
   part.addEventListener("submit", (event) => event.preventDefault());
   return {
     part,
     show: (plan, sizes) => {
       shown = { plan, sizes };
-      controls.show(plan, sizes);
+      for (const { made: control, show } of all) show(control);
     },
   };
 }

@@ -11,6 +11,9 @@ import { bytes, count, time } from "../format.js";
 import { chosenFigure, section } from "../section.js";
 import { furtherSections, headline, lossSentence, memorySentence, stageTimes } from "./plan.js";
 
+const kLinked = "the plan of this link";
+const kSlow = 400; // milliseconds without an answer
+
 const kFirstJob = {
   stepwright: "job/2",
   model: "llama-3-70b",
@@ -78,7 +81,7 @@ class Explorer {
     this.results = new Results();
     this.further = element("div", {});
     this.found = element("div", { class: "found" });
-    this.search = button("Find the best plan", () => (this.searching ? this.endSearch() : this.tune()));
+    this.search = button("Find the best plan", () => (this.searching ? this.endSearch() : this.tune()), true);
     const file = element("input", { type: "file", accept: ".yaml,.yml,.json", hidden: "" });
     file.addEventListener("change", async () => {
       const [opened] = file.files;
@@ -104,21 +107,29 @@ class Explorer {
     window.addEventListener("hashchange", () => this.open());
   }
 
-  /** The job of the plan in sight, with the kernels that are best for it. */
+  /** The job of the plan in sight, with the kernel of attention that is best for it. */
   job() {
     const { kernels, ...job } = this.plan.job;
-    return { stepwright: "job/2", ...job };
+    const { attention, ...others } = kernels;
+    return { stepwright: "job/2", ...job, kernels: others };
   }
 
   /** Shows what the address holds, or the first job. */
   async open() {
     if (location.hash === this.link) return;
+    this.link = location.hash;
     try {
       const text = await planOf(location.hash);
-      this.want(text === undefined ? { plan: kFirstJob } : { text, name: "the plan of this link" });
+      this.want(text === undefined ? { plan: kFirstJob } : { text, name: kLinked });
     } catch {
-      this.say("The link is damaged: it holds no plan.");
+      this.say("The link is damaged: it holds no plan. Perhaps a part of it was lost when it was copied.", [this.first()]);
     }
+  }
+
+  /** The way out where there is no plan to go on with. */
+  first() {
+    const { model, cluster } = kFirstJob;
+    return button(`Begin with ${model} on ${cluster.nodes} nodes of ${cluster.profile}`, () => this.want({ plan: kFirstJob }));
   }
 
   /** Asks for a plan, then for its timeline; of several wishes while the planner thinks only the last. */
@@ -126,43 +137,67 @@ class Explorer {
     this.wish = wish;
     if (this.thinking) return;
     this.thinking = true;
+    document.documentElement.dataset.thinking = "yes"; // for tests, as below
+    const slow = setTimeout(() => this.bar.replaceChildren("The planner is at work."), kSlow);
     while (this.wish) {
       const { plan, text = JSON.stringify(plan), name = "the plan", settle = false } = this.wish;
       this.wish = undefined;
       const began = performance.now();
       const answer = await this.engine.ask({ ask: "predict", text, name, settle });
+      clearTimeout(slow);
       const took = performance.now() - began;
       if (answer.error === undefined) await this.show(answer);
-      else this.say(answer.error);
+      else this.refuse(answer.error, name);
       if (!this.wish && answer.prediction) this.results.draw(await this.engine.ask({ ask: "timeline", text: JSON.stringify(this.settled), name }));
       document.documentElement.dataset.answered = took.toFixed(1); // milliseconds; for tests and the curious
     }
     this.thinking = false;
+    delete document.documentElement.dataset.thinking;
+  }
+
+  /** What cannot be read leaves panel and pictures at the last plan that could. */
+  refuse(error, name) {
+    this.say(name === kLinked ? `This link holds a plan that cannot be read: ${error}` : error, this.plan ? [] : [this.first()]);
+    if (!this.plan) return;
+    this.panel.show(this.plan, this.sizes);
+    this.tell();
   }
 
   async show(answer) {
     this.plan = answer.plan;
+    this.sizes = answer.sizes;
+    this.whole.hidden = false;
     this.settled = answer.settled ?? answer.plan; // with the order that `auto` found, which is searched for once
     this.panel.show(answer.plan, answer.sizes);
     this.link = await linkOf(answer.plan);
     history.replaceState(null, "", this.link);
     if (answer.refused) {
+      this.tell();
       this.say(`${answer.refused}.`, answer.nearest.map(({ changes, plan }) => button(`Take ${changes}`, () => this.want({ plan }))));
       return;
     }
     this.say();
     this.further.replaceChildren();
     this.results.show(answer);
-    const { step_time_s: step, tokens_per_s_per_device: tokens, peak_memory_bytes: peak, fits } = answer.prediction;
-    this.bar.replaceChildren(
-      `${time(step)} a step, ${count(tokens)} tokens/s of each GPU, `,
-      element("span", { class: fits ? "good" : "bad" }, `${bytes(peak)} ${fits ? "fit" : "do not fit"}`),
-    );
+    this.shown = answer;
+    this.tell();
+  }
+
+  /** The line that stays in sight, of the plan in the pictures. */
+  tell() {
+    if (!this.shown) return this.bar.replaceChildren("No plan is shown.");
+    const { step_time_s: step, tokens_per_s_per_device: tokens, fits } = this.shown.prediction;
+    const { peak_memory_bytes: peak, over_by_bytes: over } = this.shown.memory;
+    const memory = fits ? `${bytes(peak)} fit` : `does not fit by ${bytes(over)}`;
+    return this.bar.replaceChildren(`${time(step)} a step, ${count(tokens)} tokens/s of each GPU, `, element("span", { class: fits ? "good" : "bad" }, memory));
   }
 
   /** Why the plan in the panel is not the one in the pictures; nothing where it is. */
   say(message, ways = []) {
     this.message.hidden = message === undefined;
+    this.search.classList.toggle("primary", ways.length === 0);
+    ways[0]?.classList.add("primary");
+    if (!this.plan) this.bar.replaceChildren("No plan is shown.");
     this.main.classList.toggle("stale", message !== undefined);
     this.message.replaceChildren(paragraph(message ?? ""), element("div", { class: "controls" }, ways));
   }
@@ -222,10 +257,11 @@ export function explorePage({ engine: packed }) {
     aside: element("div", { class: "aside" }),
     main: element("div", { class: "main" }),
   };
+  parts.whole = element("div", { class: "explorer", hidden: "" }, parts.aside, parts.main);
   (async () => {
     const engine = new Engine(await unpacked(packed));
     const explorer = new Explorer(parts, engine, await engine.ask({ ask: "choices" }));
     await explorer.open();
   })().catch((error) => parts.bar.replaceChildren(`The planner cannot run in this browser: ${error.message}`));
-  return [parts.bar, parts.message, element("div", { class: "explorer" }, parts.aside, parts.main)];
+  return [parts.bar, parts.message, parts.whole];
 }

@@ -6,22 +6,34 @@ import { detail, overview } from "../charts/timeline.js";
 import { trafficMatrix } from "../charts/traffic.js";
 import { element, paragraph } from "../dom.js";
 import { figure } from "../figure.js";
-import { bytes, count, flops, percent, probability, time } from "../format.js";
+import { bytes, count, flops, percent, plain, probability, time } from "../format.js";
 import { chosenFigure, section, tiles } from "../section.js";
 import { lossName } from "../terms.js";
 
 const kSecondsOfADay = 86400;
 const dayCount = (days) => `${days < 100 ? days.toPrecision(3) : count(days)} days`;
 
-/** What a whole run of such steps takes: of the tokens that were given, else of a trillion. */
-function wholeRun(prediction, { days, gpu_hours: hours, cost }) {
-  if (days === undefined) return { name: "1T tokens take", value: dayCount(1e12 / prediction.tokens_per_s / kSecondsOfADay), rest: "without restarts, checkpoints and evaluation" };
-  const rest = `${count(hours)} GPU-hours${cost === undefined ? "" : `, costs ${count(cost)}`}, without restarts, checkpoints and evaluation`;
-  return { name: "The whole run takes", value: dayCount(days), rest };
+const tokenCount = (tokens) => {
+  const [size, unit] = tokens >= 1e12 ? [1e12, "T"] : tokens >= 1e9 ? [1e9, "B"] : [1, ""];
+  return `${plain(tokens / size)}${unit} tokens`;
+};
+
+/** What a whole run takes, beside its steps alone; of a trillion tokens and steps alone where nothing is said of a run. */
+function wholeRun(prediction, run) {
+  const steps = (days) => `steps alone ${dayCount(days)}`;
+  if (run === undefined) return { name: "1T tokens take", value: dayCount(1e12 / prediction.tokens_per_s / kSecondsOfADay), rest: "without restarts, checkpoints and evaluation" };
+  if (run.refused !== undefined) return { name: `${tokenCount(run.tokens)} never end`, value: "no end", kind: "bad", rest: run.refused };
+  const { days, low, high, gpu_hours: hours, cost, steps_alone: alone } = run;
+  const price = cost === undefined ? "" : `, costs ${count(cost)}`;
+  return {
+    name: `${tokenCount(run.tokens)} take`,
+    value: dayCount(days),
+    rest: `${dayCount(low.days)} to ${dayCount(high.days)} with a probability of 80%, restarts and checkpoints included; ${steps(alone.days)}; ${count(hours)} GPU-hours${price}`,
+  };
 }
 
-/** The figures that matter first; `run` may say what a whole run takes. */
-export function headline(prediction, run = {}) {
+/** The figures that matter first; `run` may say what a whole run takes, as `whole_run` of answers. */
+export function headline(prediction, run) {
   const { capacity_bytes: capacity, reserve_bytes: reserve, peak_memory_bytes: peak, p_fits: likely } = prediction;
   return tiles([
     { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.low_s)} to ${time(prediction.high_s)} with a probability of 80%` },
@@ -32,7 +44,7 @@ export function headline(prediction, run = {}) {
       name: prediction.fits ? "Memory: it fits" : "Memory: it does not fit",
       value: bytes(peak),
       kind: prediction.fits ? "good" : "bad",
-      rest: `of ${bytes(capacity)}, ${bytes(reserve)} of that kept free; it fits with a probability of ${probability(likely)}`,
+      rest: `${prediction.fits ? "" : `${bytes(peak - capacity + reserve)} too much: `}of ${bytes(capacity)}, ${bytes(reserve)} of that kept free; it fits with a probability of ${probability(likely)}`,
     },
   ]);
 }
@@ -48,8 +60,10 @@ export function lossSentence({ losses, mfu }) {
 
 /** The breakdown of every stage, as a picture. */
 export function stageTimes(prediction) {
-  const rows = prediction.stages.map((stage) => ({ name: `stage ${stage.stage} (${stage.layers} layers)`, breakdown: stage.breakdown }));
-  return breakdown({ label: "Time of each pipeline stage", rows, caption: `Messages count only where computation waits for them. Stage ${prediction.critical_stage} is the critical one: it waits least for others.` });
+  const many = prediction.stages.length > 1;
+  const critical = many ? ` Stage ${prediction.critical_stage} is the critical one: it waits least for others.` : "";
+  const rows = prediction.stages.map((stage) => ({ name: `stage ${stage.stage} (${stage.layers} layers)${many && stage.stage === prediction.critical_stage ? ", critical" : ""}`, breakdown: stage.breakdown }));
+  return breakdown({ label: "Time of each pipeline stage", rows, caption: `Messages count only where computation waits for them.${critical}` });
 }
 
 /** What fills one stage over the step, the fullest first: views of a figure. */
@@ -63,9 +77,18 @@ function memoryOverStep({ prediction, memory, memory_curves: curves }) {
 
 const fullest = (memory) => memory.stages.reduce((a, b) => (b.peak_memory_bytes > a.peak_memory_bytes ? b : a)).stage;
 
+/** What does not fit, by how much, and where, in a sentence; empty where all does. */
+export function misfitSentence(memory) {
+  if (memory.fits) return "";
+  const usable = memory.capacity_bytes - memory.reserve_bytes;
+  const over = memory.stages.filter((stage) => stage.peak_memory_bytes > usable).length;
+  const others = memory.stages.length > 1 ? ` ${over} of ${memory.stages.length} stages are over.` : "";
+  return `The plan does not fit: stage ${fullest(memory)} needs ${bytes(memory.peak_memory_bytes)}, ${bytes(memory.over_by_bytes)} more than a plan may use of a GPU.${others}`;
+}
+
 /** How full the fullest GPU is, in a sentence. */
 export const memorySentence = (memory) =>
-  `The fullest GPU, of stage ${fullest(memory)}, holds ${bytes(memory.peak_memory_bytes)} at its peak. A plan may use ${bytes(memory.capacity_bytes - memory.reserve_bytes)} of the ${bytes(memory.capacity_bytes)} of a GPU; the rest is kept in reserve.`;
+  `${misfitSentence(memory)} The fullest GPU, of stage ${fullest(memory)}, holds ${bytes(memory.peak_memory_bytes)} at its peak. A plan may use ${bytes(memory.capacity_bytes - memory.reserve_bytes)} of the ${bytes(memory.capacity_bytes)} of a GPU; the rest is kept in reserve.`.trim();
 
 const operators = ({ timeline }) => chosenFigure("Show", detail(timeline));
 const overStep = (pictures) => chosenFigure("Show", memoryOverStep(pictures));

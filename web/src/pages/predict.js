@@ -29,5 +29,5 @@ function compared({ baseline, changed }) {
 
 export function predictPage({ answer, pictures }) {
   const lead = element("p", { class: "lead" }, `The plan: ${pictures.name.words}. `, element("code", {}, pictures.name.code));
-  return [lead, headline(pictures.prediction, answer), answer.baseline && compared(answer), ...planSections(pictures), notes(answer.notes)];
+  return [lead, headline(pictures.prediction, pictures.whole_run), answer.baseline && compared(answer), ...planSections(pictures), notes(answer.notes)];
 }

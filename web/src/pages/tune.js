@@ -110,7 +110,7 @@ export function tunePage({ answer, pictures }) {
   const [timePart, ...rest] = planSections(pictures);
   return [
     lead,
-    headline(pictures.prediction, best),
+    headline(pictures.prediction, pictures.whole_run),
     section("Why", best.fits ? "Why this plan" : "What was searched", list(whySentences(answer, pictures.prediction))),
     answer.against && against(answer.against),
     answer.alternatives.length > 0 ? alternatives(answer, names) : undefined,

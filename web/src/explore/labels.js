@@ -1,0 +1,57 @@
+// What the controls are called and where they stand; a choice that is not here has its own words.
+import { words } from "../format.js";
+
+const kNames = {
+  "parallel.tensor": "Tensor parallel",
+  "parallel.pipeline": "Pipeline parallel",
+  "parallel.context": "Context parallel",
+  "parallel.expert": "Expert parallel",
+  "parallel.expert_tensor": "Tensor parallel of experts",
+  "parallel.data": "Data parallel",
+  micro_batch: "Micro-batch",
+  "schedule.kind": "Schedule",
+  "schedule.chunks": "Chunks of a stage",
+  "schedule.strands": "Strands of micro-batches",
+  layers: "Layers of each chunk",
+  tensor_input: "Input of tensor parallel",
+  context_kind: "Context parallel by",
+  "sharding.states": "Sharding",
+  "sharding.group": "Sharding group",
+  "sharding.expert_group": "Sharding group of experts",
+  accumulate: "Gradients summed in",
+  "buckets.gradients": "Gradient bucket, elements",
+  "buckets.parameters": "Parameter bucket, elements",
+  overlap: "Overlapped messages",
+  "job.imbalance": "Load of the busiest expert rank",
+  "job.kernels.attention": "Attention kernel",
+  "job.kernels.cuda_graphs": "CUDA graphs",
+};
+
+const kAlgorithm = "Algorithm of messages";
+
+/** What people read of a control at a place of plan files. */
+export function nameOf(place) {
+  const [head, tail] = place.split(".").slice(-2);
+  if (head === "collectives") return `${kAlgorithm}: ${tail}`;
+  return kNames[place] ?? words(place.split(".").at(-1));
+}
+
+/** The groups in their order: the places at which each begins; the last takes what no other does. */
+export const kGroups = [
+  { name: "Plan", places: ["parallel", "micro_batch", "schedule", "layers", "sequence_parallel", "context_kind"] },
+  { name: "Memory", places: ["sharding", "recompute", "tensor_input", "accumulate"] },
+  { name: "Messages", folded: true, places: ["overlap", "collectives", "buckets", "rank_order"] },
+  { name: "Kernels", folded: true, places: ["job.kernels"] },
+  { name: "More", folded: true, places: [""] },
+];
+
+export const kJob = "Job";
+const kOfJob = ["job.framework", "job.precision", "job.optimizer"];
+
+/** The name of the group of a place; what stands beside model and cluster is of `kJob`. */
+export const groupOf = (place) => (kOfJob.includes(place) ? kJob : groupBelow(place));
+
+const groupBelow = (place) => kGroups.find(({ places }) => places.some((head) => head === "" || place === head || place.startsWith(`${head}.`))).name;
+
+/** A word of a plan file as it stands in a list. */
+export const wordOf = ({ name, text }) => (name === "" ? text : text ? `${name}: ${text}` : name);
