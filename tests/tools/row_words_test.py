@@ -244,9 +244,13 @@ class Machines(unittest.TestCase):
         self.assertEqual(cluster, {"profile": "aws-p5-h100"})
 
     def test_a_rack_is_one_domain_of_the_part_that_fills_the_job(self):
-        cluster = job(gpu="GB200", gpus="256", gpus_per_node="4")["cluster"]
+        rack = {"gpu": "GB200", "gpus": "256", "gpus_per_node": "4"}
+        cluster = job(**rack)["cluster"]
         self.assertEqual((cluster["devices_per_node"], cluster["nics_per_node"]), (64, 64))
         self.assertEqual(cluster["levels"][0]["size"], 64)
+        # A note counts the NICs of a node of four GPUs, of which the rack has sixteen.
+        noted = job(**rack, inter_node_net_note="4x ConnectX-7 IB NDR 400Gb/s")["cluster"]
+        self.assertEqual((noted["nics_per_node"], noted["nic"]), (64, "400 Gbit/s"))
 
     def test_every_profile_is_there(self):
         names = {profile for *_, profile in row_words.GPUS + row_words.CLUSTERS if profile}

@@ -397,6 +397,16 @@ def nics_of(note: str, gpus_per_node: int) -> dict:
     return {}
 
 
+def domain_nics(row: Row, size: int) -> dict:
+    """NICs of a domain of so many GPUs, of a note that counts them by the node, as the source counts
+    its GPUs: those of all nodes that the domain spans."""
+    stated = min(size, row.number("gpus_per_node") or size)
+    nics = nics_of(row.text("inter_node_net_note"), stated)
+    if count := nics.get("nics_per_node"):
+        nics["nics_per_node"] = count * size // stated
+    return nics
+
+
 def cluster_of(row: Row) -> dict:
     """`cluster` of the job but for the number of devices, a column of its own."""
     name = profile_name(row)
@@ -409,7 +419,7 @@ def cluster_of(row: Row) -> dict:
         cluster["nics_per_node"] = max(1, int(profile["nics_per_node"]) * size // of_profile)
         inside = {"name": level["name"], "size": size, "bandwidth": level["bandwidth"]}
         cluster["levels"] = [inside]
-    return cluster | nics_of(row.text("inter_node_net_note"), size)
+    return cluster | domain_nics(row, size)
 
 
 # --- plans -----------------------------------------------------------------------------------
