@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 TABLES = (
     "training_runs",
     "training_runs_2",
+    "training_runs_3",
     "memory",
     "memory_2",
     "own_runs_h100",
