@@ -70,6 +70,7 @@ std::unique_ptr<Command> init_command(CLI::App& program);
 std::unique_ptr<Command> tune_command(CLI::App& program);
 std::unique_ptr<Command> predict_command(CLI::App& program);
 std::unique_ptr<Command> whole_run_command(CLI::App& program);
+std::unique_ptr<Command> phases_command(CLI::App& program);
 std::unique_ptr<Command> traffic_command(CLI::App& program);
 std::unique_ptr<Command> memory_command(CLI::App& program);
 std::unique_ptr<Command> explain_command(CLI::App& program);

@@ -63,6 +63,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(tune_command(program));
   commands.push_back(predict_command(program));
   commands.push_back(whole_run_command(program));
+  commands.push_back(phases_command(program));
   commands.push_back(traffic_command(program));
   commands.push_back(memory_command(program));
   commands.push_back(explain_command(program));

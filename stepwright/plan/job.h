@@ -14,6 +14,7 @@
 #include "stepwright/plan/plan.h"
 #include "stepwright/plan/run_settings.h"
 #include "stepwright/plan/space.h"
+#include "stepwright/plan/training_method.h"
 
 namespace stepwright {
 
@@ -163,9 +164,10 @@ struct Job {
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   double imbalance = 1.0;  ///< Load of the busiest expert rank over the mean, at least 1.
   Objective objective;
-  RunSettings run;       ///< Around the steps: what no step depends on.
-  bool use_all = false;  ///< The search leaves no device of the cluster idle.
-  Space space;           ///< What the search may choose; free dimensions are empty lists.
+  TrainingMethod method;  ///< What stands beside the updates, of which plans are.
+  RunSettings run;        ///< Around the steps: what no step depends on.
+  bool use_all = false;   ///< The search leaves no device of the cluster idle.
+  Space space;            ///< What the search may choose; free dimensions are empty lists.
   /// The notes of the reader on what it took differently from how it was written, for people (an
   /// alias that is only the nearest, a sharding group of one).
   std::vector<std::string> notes;

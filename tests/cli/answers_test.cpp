@@ -26,6 +26,16 @@ TEST(Answers, OfRunsAreThese) {
                                transcript(place, "run examples/whole-run.yaml"));
 }
 
+TEST(Answers, OfPhasesAreThese) {
+  const Workplace place;
+  place.write("pairs.yaml",
+              "stepwright: job/2\nmodel: llama-3-8b\n"
+              "cluster: {profile: dgx-h100, nodes: 1}\nbatch: {sequences: 64, length: 4096}\n"
+              "objective: dpo\n");
+  expect_golden("phases.txt", transcript(place, "phases examples/grpo.yaml") +
+                                  transcript(place, "phases pairs.yaml"));
+}
+
 TEST(Answers, OfFineTuningAreThese) {
   const Workplace place;
   expect_golden("fine_tuning.txt",

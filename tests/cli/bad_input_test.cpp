@@ -220,6 +220,44 @@ TEST(BadInput, Runs) {
   expect_golden("bad_runs.txt", run.text());
 }
 
+TEST(BadInput, Methods) {
+  Script phases("phases");
+  phases.run("nowhere.yaml");
+  const auto objective = [&](const std::string& name, const std::string& value) {
+    phases.give(name + ".yaml", kJob + ("objective: " + value + "\n"));
+  };
+  const std::string speed = "rollout: {tokens_per_s: 1000";
+  objective("kind", "{kind: gpro, " + speed + "}}");
+  objective("word", "grpo");
+  objective("rollout", "{kind: ppo}");
+  objective("speed", "{kind: grpo, rollout: {tokens_per_s: 0}}");
+  objective("negative", "{kind: grpo, rollout: {tokens_per_s: -1}}");
+  objective("time", "{kind: grpo, rollout: {seconds: 0s}}");
+  objective("both", "{kind: grpo, " + speed + ", seconds: 10s}}");
+  objective("neither", "{kind: grpo, rollout: {longest: 10s}}");
+  objective("all", "{kind: grpo, " + speed + ", devices: 8}}");
+  objective("more", "{kind: grpo, " + speed + ", devices: 16}}");
+  objective("tensor", "{kind: grpo, " + speed + ", devices: 4, tensor: 3}}");
+  objective("turns", "{kind: grpo, " + speed + ", tensor: 16}}");
+  objective("prompt", "{kind: grpo, " + speed + ", prompt: 4096}}");
+  objective("updates", "{kind: grpo, updates: 0, " + speed + "}}");
+  objective("key", "{kind: grpo, update: 2, " + speed + "}}");
+  objective("critic", "{kind: grpo, critic: same, " + speed + "}}");
+  objective("host", "{kind: ppo, critic: host, " + speed + "}}");
+  objective("reference", "{kind: dpo, reference: none}");
+  objective("place", "{kind: dpo, reference: elsewhere}");
+  objective("devices", "{kind: dpo, reference: {devices: 3}}");
+  objective("generated", "{kind: dpo, " + speed + "}}");
+  objective("sft", "{kind: sft, updates: 2}");
+  objective("goal", "{kind: step_time, updates: 2}");
+  phases.give("pairs.yaml", with(kJob, "sequences: 64", "sequences: 63") + "objective: dpo\n", "");
+  phases.give(
+      "large.yaml",
+      with(kJob, "llama-3-8b", "llama-3-70b") + ("objective: {kind: ppo, " + speed + "}}\n"), "");
+  phases.give("plan.yaml", kPlan, " -o other.yaml");
+  expect_golden("bad_methods.txt", phases.text());
+}
+
 TEST(BadInput, ModelsThatCannotBe) {
   Script tune("tune");
   const std::string config =

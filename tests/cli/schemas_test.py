@@ -45,6 +45,12 @@ FILES = {
         "length: 4096, lengths: {lognormal: {median: 700, sigma: 0.9}}, "
         "packing: {kind: none, pad_to: longest, too_long: drop}",
     ),
+    "pairs.yaml": JOB + "objective: dpo\n",
+    "phases.plan.yaml": "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
+    "  cluster: {profile: dgx-h100, nodes: 2}\n  batch: {sequences: 64, length: 4096}\n"
+    "  objective: {kind: ppo, updates: 2, critic: {devices: 8}, "
+    "rollout: {seconds: 20s, devices: 8}}\n"
+    "parallel: {tensor: 2, data: 8}\nsequence_parallel: true\nsharding: NNG\n",
     "data.jsonl": '{"ids": [1, 2, 3]}\n{"ids": []}\n{"ids": [4]}\n',
     "two_ranks.plan.yaml": "stepwright: plan/2\njob:\n"
     "  model: {layers: 2, hidden: 64, heads: 4, ffn: 256, vocab: 256}\n"
@@ -170,6 +176,7 @@ ANSWERS = {
         f"run {PLAN} --tokens 1e12 --failures-per-device-hour 0 --price-per-gpu-hour 2",
         "run examples/whole-run.yaml",
     ],
+    "phases": ["phases examples/grpo.yaml", "phases pairs.yaml", "phases phases.plan.yaml"],
     "lengths": ["lengths data.jsonl --field ids"],
     "explain": ["explain tp8+sp:keep pp4x20 dp2 mb1 IIG/64/8 recompute:full exposed:tp,pp"],
     "memory": [f"memory {PLAN}", "memory large.plan.yaml"],

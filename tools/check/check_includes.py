@@ -29,6 +29,7 @@ BELOW = {
     "interleave": "simulate",
     "tune": "simulate",
     "whole_run": "tune",
+    "phases": "tune",
     "study": "tune",
     "validate": "tune fit framework_files",
     "learn": "validate",
@@ -41,7 +42,7 @@ BELOW = {
     "lab": "cluster",
     "serve": "core",
     "cli": "checkpoint fit study interleave check learn report collective_files logs "
-    "traffic runtime sample lab serve whole_run",
+    "traffic runtime sample lab serve whole_run phases",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

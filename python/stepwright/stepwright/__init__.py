@@ -20,6 +20,7 @@ from .commands import (
     fit,
     lengths,
     memory,
+    phases,
     predict,
     run,
     sweep,

@@ -774,6 +774,103 @@ class WholeRun(RunTime, Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepTotals(Part):
+    """StepTotals."""
+
+    step_time_s: float
+    """Of a whole step; seconds."""
+    low_s: float
+    """80 %: one step of ten is shorter; generation and the weights' way count as exact; seconds."""
+    high_s: float
+    """80 %: one step of ten is longer; seconds."""
+    training_s: float
+    """All but generation and the weights' way; seconds."""
+    tokens: float
+    """A step trains on, once each."""
+    tokens_per_s_per_device: float
+    """Of all devices; 1/s of one device."""
+    devices: int
+    """All."""
+    training_devices: int
+    """That train the policy."""
+    generation_devices: int
+    """That generate and do not train; 0: those that train do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepPhase(Part):
+    """StepPhase."""
+
+    phase: Literal[
+        "generation",
+        "old_log_probabilities",
+        "reference",
+        "values",
+        "update",
+        "critic_update",
+        "weight_sync",
+    ]
+    time_s: float
+    """Of all updates, of all forwards; seconds."""
+    devices: int
+    """That work in it."""
+    beside: bool
+    """On devices of its own."""
+    peak_memory_bytes: int | None = None
+    """Of generation without its caches; bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightSync(Part):
+    """The weights' way to where sequences are generated."""
+
+    bytes: float
+    """Of one copy of what is sent."""
+    gather_s: float
+    """Among the devices that train; seconds."""
+    broadcast_s: float
+    """To devices that generate alone; seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSplit(StepTotals):
+    """PoolSplit."""
+
+    generation_s: float
+    """As given, on so many devices; seconds."""
+    code: str
+    """The plan in short."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasedStep(StepTotals, Answer):
+    """stepwright phases --json."""
+
+    table: ClassVar[str] = "phases"
+    method: Literal["pretrain", "sft", "dpo", "grpo", "ppo"]
+    updates: int
+    """On the sequences of a step."""
+    fits: bool
+    """All phases of the devices that train."""
+    peak_memory_bytes: int
+    """Of a device that trains, over its phases; bytes."""
+    capacity_bytes: int
+    """Of a device; bytes."""
+    phases: list[StepPhase]
+    """In their order."""
+    generated_tokens: float | None = None
+    """Where sequences are generated."""
+    weight_sync: WeightSync | None = None
+    """The weights' way to where sequences are generated."""
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    splits: list[PoolSplit] | None = None
+    """Of a job: how its devices may be split, the shortest step first."""
+    notes: list[str]
+    """For people."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Message(Part):
     """Message."""
 

@@ -21,6 +21,7 @@ from .answers import (
     MeasuredFit,
     Memory,
     OperatorFit,
+    PhasedStep,
     Prediction,
     SweepPoint,
     Traffic,
@@ -344,6 +345,33 @@ def run(
         threads=threads,
     )
     return WholeRun.from_text(call.answer(progress))
+
+
+def phases(
+    plan: PlanLike | JobLike,
+    *,
+    memory_confidence: float | None = None,
+    memory_reserve: float | None = None,
+    threads: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> PhasedStep:
+    """How long the phases of a step take: log-probabilities, updates, generation, weights' way.
+
+    Args:
+        plan: As of `predict`; or a job, for which the best split of its devices is found.
+        memory_confidence: As of `tune`.
+        memory_reserve: As of `tune`.
+        threads: As of `tune`.
+        progress: As of `tune`.
+    """
+    call = _Call("phases")
+    call.arguments.append(call.file(_kind_of(plan), plan))
+    call.options(
+        memory_confidence=memory_confidence,
+        memory_reserve=memory_reserve,
+        threads=threads,
+    )
+    return PhasedStep.from_text(call.answer(progress))
 
 
 def _kind_of(given: PlanLike | JobLike) -> type[Document]:

@@ -23,6 +23,7 @@ NOT_OF_PYTHON = {
         *("runs", "candidates", "next"),  # `advise`
     },
     "traffic": {"sweep"},  # a loop over `set`
+    "phases": {"output"},  # `answer.plan` saves itself
     "export": {"output"},  # the text is returned
     "check": {"from"},  # a word of Python's: `source`
 }
@@ -48,6 +49,7 @@ class Functions(PlaceTest):
             "tune",
             "predict",
             "run",
+            "phases",
             "traffic",
             "memory",
             "lengths",
@@ -73,6 +75,16 @@ class Functions(PlaceTest):
         self.assertEqual(text, printed(*words))
         tiers = stepwright.export(to="msccl-xml", collective="all_reduce", tiers=(4, 2))
         self.assertIn("<algo", tiers)
+
+    def test_phases_takes_plans_and_jobs(self):
+        plan = stepwright.load(PLAN).with_(job={"objective": "dpo"})
+        answer = stepwright.phases(plan)
+        self.assertEqual([phase.phase for phase in answer.phases], ["reference", "update"])
+        total = sum(phase.time_s for phase in answer.phases)
+        self.assertAlmostEqual(answer.step_time_s, total, places=6)
+        split = stepwright.phases(ROOT / "examples/grpo.yaml", threads=1)
+        self.assertGreater(len(split.splits), 1)
+        self.assertEqual(split.splits[0].step_time_s, split.step_time_s)
 
     def test_run_takes_plans_and_jobs(self):
         plan = stepwright.load(PLAN)

@@ -38,6 +38,11 @@ void allow_keys(Node node, std::initializer_list<std::span<const std::string_vie
   node.allow_only(keys);
 }
 
+double above_zero(Node node, double value) {
+  if (value == 0) node.fail("must be above 0");
+  return value;
+}
+
 void fail_unknown_word(Node node, std::span<const std::string_view> known) {
   node.fail(fmt::format("must be one of {}; it is '{}'{}", list_of(known), node.text(),
                         hint_of(node.text(), known)));

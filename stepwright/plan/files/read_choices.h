@@ -70,6 +70,9 @@ void read_offload(Node node);
 /// Fails when a mapping has a key that is in none of the lists.
 void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists);
 
+/// The value of a node, which fails with `kInput` where it is 0.
+double above_zero(Node node, double value);
+
 /// Fails when a word is not among those known, naming them and the nearest.
 [[noreturn]] void fail_unknown_word(Node node, std::span<const std::string_view> known);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/quantity.h"
@@ -10,6 +12,7 @@
 #include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/files/read_method.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
@@ -102,11 +105,6 @@ Kernels read_kernels(Node node, Kernels kernels) {
   return kernels;
 }
 
-double above_zero(Node node, double value) {
-  if (value == 0) node.fail("must be above 0");
-  return value;
-}
-
 void check_targets(Node node, const Objective& objective) {
   const int targets =
       (objective.target_step_time_s > 0 ? 1 : 0) + (objective.target_tokens_per_s > 0 ? 1 : 0);
@@ -126,16 +124,35 @@ bool reads_use_all(Node cluster) {
   return use && use->choice(kUses);
 }
 
-Objective read_objective(Node node) {
+/// A word that is neither a goal nor a method.
+ObjectiveKind read_goal(Node word) {
+  std::vector<std::string_view> known;
+  for (const auto& [kind, name] : kObjectiveNames) {
+    if (word.text() == name) return kind;
+    known.push_back(name);
+  }
+  for (const auto& [kind, name] : kMethodNames) known.push_back(name);
+  fail_unknown_word(word, known);
+}
+
+/// What the tuner looks for. A method takes the place of the goal, which is the step time then.
+Objective read_objective(Node node, bool method) {
   Objective objective;
   if (node.is_mapping()) {
-    node.allow_only({"kind", "memory_limit", "memory_reserve", "memory_confidence",
-                     "target_step_time", "target_tokens_per_s"});
+    std::vector<std::string_view> keys = {"kind",
+                                          "memory_limit",
+                                          "memory_reserve",
+                                          "memory_confidence",
+                                          "target_step_time",
+                                          "target_tokens_per_s"};
+    std::ranges::copy(method_keys(), std::back_inserter(keys));
+    node.allow_only(keys);
     const auto read = [node](std::string_view key, Quantity quantity, double most, double& value) {
       const auto given = node.find(key);
       if (given) value = above_zero(*given, read_quantity(*given, quantity, 0, most));
     };
-    if (const auto kind = node.find("kind")) objective.kind = kind->choice(kObjectiveNames);
+    const auto kind = node.find("kind");
+    if (kind && !method) objective.kind = read_goal(*kind);
     read("memory_limit", Quantity::kBytes, kMostBytes, objective.memory_limit_bytes);
     if (const auto given = node.find("memory_confidence")) {
       objective.memory_confidence = given->number(kLeastConfidence, kMostConfidence);
@@ -148,11 +165,24 @@ Objective read_objective(Node node) {
     if (const auto rate = node.find("target_tokens_per_s")) {
       objective.target_tokens_per_s = above_zero(*rate, rate->number(0, kMostRate));
     }
-  } else {
-    objective.kind = node.choice(kObjectiveNames);
+  } else if (!method) {
+    objective.kind = read_goal(node);
   }
   check_targets(node, objective);
   return objective;
+}
+
+void read_objectives(Node node, Job& job) {
+  const std::optional<MethodKind> method = method_kind(node);
+  job.objective = read_objective(node, method.has_value());
+  if (method) {
+    job.method = read_method(node, *method, job);
+    return;
+  }
+  for (const std::string_view key : method_keys()) {
+    const auto given = node.is_mapping() ? node.find(key) : std::nullopt;
+    if (given) given->fail("belongs to the kinds dpo, grpo and ppo");
+  }
 }
 
 void read_model_of(Node node, const std::filesystem::path& directory, Job& job) {
@@ -212,7 +242,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
     job.kernels = read_kernels(*given, job.kernels);
     job.attention_stated = given->find("attention").has_value();
   }
-  if (const auto given = node.find("objective")) job.objective = read_objective(*given);
+  if (const auto given = node.find("objective")) read_objectives(*given, job);
   if (const auto given = node.find("run")) job.run = read_run(*given);
   read_experts(node, job);
   job.space = read_space(node, version, job.notes);

@@ -8,6 +8,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_adapters.h"
+#include "stepwright/plan/files/read_method.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/files/write_choices.h"
 #include "stepwright/plan/plan_table.h"
@@ -63,8 +64,10 @@ Json kernels_json(const Kernels& kernels) {
   return json;
 }
 
-Json objective_json(const Objective& objective, bool expanded) {
+Json objective_json(const Job& job, bool expanded) {
+  const Objective& objective = job.objective;
   Json mapping = {{"kind", name_of(kObjectiveNames, objective.kind)}};
+  if (job.method.kind != MethodKind::kPretrain) write_method(mapping, job.method);
   const auto write = [&mapping](const char* key, double value) {
     if (value > 0) mapping[key] = value;
   };
@@ -152,7 +155,7 @@ Json job_json(const Job& job, bool expanded) {
     file["dispatcher"] = name_of(kDispatcherNames, job.dispatcher);
   }
   if (routed || job.imbalance != usual.imbalance) file["imbalance"] = job.imbalance;
-  file["objective"] = objective_json(job.objective, expanded);
+  file["objective"] = objective_json(job, expanded);
   if (Json run = run_json(job.run); !run.is_null()) file["run"] = std::move(run);
   Json search = space_json(job.space);
   if (!search.empty()) file["search"] = std::move(search);

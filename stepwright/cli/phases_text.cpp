@@ -1,0 +1,122 @@
+#include "stepwright/cli/phases_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/plan/codes.h"
+#include "stepwright/plan/words.h"
+
+namespace stepwright {
+namespace {
+
+std::string words_of(const PhasedStep& step, const StepPhase& phase) {
+  switch (phase.kind) {
+    case PhaseKind::kGeneration: return "generation, as given";
+    case PhaseKind::kOldLogProbabilities: return "old log-probabilities";
+    case PhaseKind::kReference: return "log-probabilities of the reference";
+    case PhaseKind::kValues: return "values of the critic";
+    case PhaseKind::kUpdate:
+      return step.method().updates == 1 ? "update" : counted(step.method().updates, "update");
+    case PhaseKind::kCriticUpdate: return "the same of the critic";
+    case PhaseKind::kWeightSync: break;
+  }
+  return "weights to where sequences are generated";
+}
+
+std::string devices_line(const PhasedStep& step) {
+  std::string text = counted(step.update.planned.job.cluster.devices(), "GPU");
+  text += " train";
+  if (!step.method().rollout) return text;
+  const std::int64_t generating = step.method().rollout->devices;
+  if (generating == 0) return text + " and generate in turns";
+  return text + fmt::format(", {} generate {}", generating,
+                            step.method().staleness > 0 ? "beside them" : "in turns with them");
+}
+
+std::string step_line(const PhasedStep& step) {
+  return fmt::format("{} ({} to {}, with a probability of 80%), {:.4g} tokens/s on each of {}",
+                     format_time(step.step_s), format_time(step.low_s), format_time(step.high_s),
+                     step.tokens() / step.step_s / static_cast<double>(step.devices),
+                     counted(step.devices, "GPU"));
+}
+
+std::string memory_line(const PhasedStep& step) {
+  return fmt::format("{} of {} of a GPU that trains{}", format_bytes(step.peak_bytes),
+                     format_bytes(step.update.memory.capacity_bytes),
+                     step.fits() ? "" : ": it does not fit");
+}
+
+std::string sync_line(const PhasedStep& step) {
+  if (!step.method().rollout) return "";
+  const WeightSync& sync = step.sync;
+  return fmt::format("weights      {}: gathered in {}{}\n", format_bytes(sync.bytes),
+                     format_time(sync.gather_s),
+                     sync.broadcast_s > 0 ? ", sent in " + format_time(sync.broadcast_s) : "");
+}
+
+std::string phases_table(const PhasedStep& step) {
+  Table table{.columns = {{"phase"},
+                          {"time", Align::kRight},
+                          {"GPUs", Align::kRight},
+                          {"peak memory", Align::kRight}},
+              .rows = {}};
+  for (const StepPhase& phase : step.phases) {
+    std::string devices = format_count(phase.devices);
+    if (phase.beside) devices += " others";
+    table.rows.push_back({words_of(step, phase), format_time(phase.seconds), devices,
+                          phase.peak_bytes > 0 ? format_bytes(phase.peak_bytes) : "-"});
+  }
+  table.rows.push_back({"step", format_time(step.step_s), format_count(step.devices), ""});
+  return to_text(table);
+}
+
+}  // namespace
+
+std::string phased_step_text(const PhasedStep& step) {
+  const auto& [job, plan] = step.update.planned;
+  std::string text = fmt::format(
+      "{}\n\n"
+      "method       {}\n"
+      "plan         {}\n"
+      "devices      {}\n"
+      "step         {}\n"
+      "memory       {}\n"
+      "{}\n"
+      "{}",
+      job_line(job), name_of(kMethodNames, step.method().kind), plan_words(plan, job),
+      devices_line(step), step_line(step), memory_line(step), sync_line(step), phases_table(step));
+  text += "\nNotes\n";
+  for (const std::string& note : step.notes) text += "- " + note + "\n";
+  return text;
+}
+
+std::string splits_text(const PoolSplits& splits) {
+  if (splits.steps.size() < 2) return "";
+  Table table{.columns = {{"train", Align::kRight},
+                          {"generate", Align::kRight},
+                          {"step", Align::kRight},
+                          {"training", Align::kRight},
+                          {"generation", Align::kRight},
+                          {"tokens/s/GPU", Align::kRight},
+                          {"plan"}},
+              .rows = {}};
+  std::vector<Plan> plans;
+  for (const PhasedStep& step : splits.steps) {
+    const PlannedJob& planned = step.update.planned;
+    plans.push_back(planned.plan);
+    const std::int64_t generating = step.method().rollout->devices;
+    table.rows.push_back(
+        {format_count(planned.job.cluster.devices()),
+         generating > 0 ? format_count(generating) : "in turns", format_time(step.step_s),
+         format_time(step.training_s), format_time(step.seconds(PhaseKind::kGeneration)),
+         fmt::format("{:.4g}", step.tokens() / step.step_s / static_cast<double>(step.devices)),
+         plan_code(planned.plan)});
+  }
+  return fmt::format("\nSplits of the GPUs, the shortest step first\n\n{}\n{}", to_text(table),
+                     code_legend(plans));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/phases/pools.h"
+
+namespace stepwright {
+
+/// The text of `stepwright phases`: devices, step, memory and a table of the phases.
+std::string phased_step_text(const PhasedStep& step);
+
+/// The table of the splits of a job's devices; empty where there is no choice.
+std::string splits_text(const PoolSplits& splits);
+
+}  // namespace stepwright

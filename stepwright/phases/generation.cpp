@@ -1,0 +1,33 @@
+#include "stepwright/phases/generation.h"
+
+#include <algorithm>
+
+#include "stepwright/step/document_sizes.h"
+
+namespace stepwright {
+namespace {
+
+/// Sequences that one update learns from: documents, where several are in a sequence.
+double generated_sequences(const Job& job) {
+  if (!job.documents) return static_cast<double>(job.sequences);
+  const LengthHistogram& documents = job.documents->packs.documents;
+  return data_tokens(job) / (total_tokens(documents) / total_count(documents));
+}
+
+}  // namespace
+
+double generated_tokens(const Job& job) {
+  const double prompts = generated_sequences(job) * job.method.rollout->prompt;
+  return static_cast<double>(job.method.updates) * std::max(0.0, data_tokens(job) - prompts);
+}
+
+double generation_s(const Job& job, std::int64_t devices, std::int64_t stated_on) {
+  const Rollout& rollout = *job.method.rollout;
+  const auto count = static_cast<double>(devices);
+  const double shared_s = rollout.seconds
+                              ? *rollout.seconds * static_cast<double>(stated_on) / count
+                              : generated_tokens(job) / (*rollout.tokens_per_s * count);
+  return std::max(shared_s, rollout.longest_s);
+}
+
+}  // namespace stepwright

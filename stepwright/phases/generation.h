@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// Tokens that a step generates: those of the documents of its updates without their prompts.
+double generated_tokens(const Job& job);
+
+/// Seconds in which so many devices generate them, at the speed that the job's rollout states: in
+/// inverse proportion to the devices, but no less than the longest sequence takes. A stated time is
+/// that of `stated_on` devices.
+double generation_s(const Job& job, std::int64_t devices, std::int64_t stated_on);
+
+}  // namespace stepwright

@@ -1,0 +1,258 @@
+#include "stepwright/phases/phased_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/phases/forward_pass.h"
+#include "stepwright/phases/generation.h"
+#include "stepwright/phases/resized.h"
+#include "stepwright/step/document_sizes.h"
+
+namespace stepwright {
+namespace {
+
+double bytes_of(const States& states) {
+  return static_cast<double>(states.parameters + states.gradients + states.optimizer);
+}
+
+class Phases {
+ public:
+  Phases(PhasedStep& step, const Cluster& whole, std::int64_t stated_on)
+      : step_(step),
+        planned_(step.update.planned),
+        method_(planned_.job.method),
+        whole_(whole),
+        stated_on_(stated_on) {}
+
+  void run() {
+    add_generation();
+    if (needs_forward()) forward_ = forward_pass(planned_, method_.updates);
+    if (method_.old_log_probabilities) add_forward(PhaseKind::kOldLogProbabilities, {});
+    if (method_.reference.place != ModelPlace::kNone) {
+      add_forward(PhaseKind::kReference, method_.reference);
+    }
+    if (method_.critic.place != ModelPlace::kNone) add_forward(PhaseKind::kValues, method_.critic);
+    add_update(PhaseKind::kUpdate, {});
+    if (method_.critic.place != ModelPlace::kNone) {
+      add_update(PhaseKind::kCriticUpdate, method_.critic);
+    }
+    add_sync();
+    add_up();
+    add_notes();
+  }
+
+ private:
+  [[nodiscard]] bool needs_forward() const {
+    const auto here = [](const SecondModel& model) {
+      return model.place == ModelPlace::kSame || model.place == ModelPlace::kHost;
+    };
+    return method_.old_log_probabilities || here(method_.reference) || here(method_.critic);
+  }
+
+  [[nodiscard]] std::int64_t devices() const { return planned_.job.cluster.devices(); }
+
+  [[nodiscard]] const States& states(std::size_t position) const {
+    return step_.update.program.stages[position].states;
+  }
+
+  [[nodiscard]] std::size_t positions() const { return step_.update.program.stages.size(); }
+
+  /// Of the reference on the policy's devices; the base without its adapters is no copy.
+  [[nodiscard]] double reference_bytes(std::size_t position) const {
+    const bool copied =
+        method_.reference.place == ModelPlace::kSame && !planned_.job.model.adapters;
+    return copied ? static_cast<double>(states(position).parameters) : 0;
+  }
+
+  [[nodiscard]] double critic_bytes(std::size_t position) const {
+    return method_.critic.place == ModelPlace::kSame ? bytes_of(states(position)) : 0;
+  }
+
+  [[nodiscard]] double resting_bytes(std::size_t position) const {
+    return bytes_of(states(position)) + reference_bytes(position) + critic_bytes(position);
+  }
+
+  /// Beside the states of all models are the tensors of one forward, whose own parameters are among
+  /// them but where they come from the host.
+  [[nodiscard]] double forward_peak(const SecondModel& model) const {
+    double most = 0;
+    for (std::size_t i = 0; i < positions(); ++i) {
+      const auto own = static_cast<double>(states(i).parameters);
+      const double here = model.place == ModelPlace::kHost ? 0 : own;
+      most = std::max(most, forward_.peak_bytes[i] - here + resting_bytes(i));
+    }
+    return most;
+  }
+
+  [[nodiscard]] double update_peak() const {
+    double most = 0;
+    for (std::size_t i = 0; i < positions(); ++i) {
+      most = std::max(
+          most, step_.update.memory.stages[i].peak_bytes + reference_bytes(i) + critic_bytes(i));
+    }
+    return most;
+  }
+
+  void add_generation() {
+    if (!method_.rollout) return;
+    const Rollout& rollout = *method_.rollout;
+    const bool apart = rollout.devices > 0;
+    const std::int64_t count = apart ? rollout.devices : devices();
+    if (count % rollout.tensor != 0) {
+      fail_input(
+          fmt::format("objective.rollout.tensor: {} does not divide the {} devices that generate",
+                      rollout.tensor, count));
+    }
+    step_.sync = weight_sync(planned_, step_.update.program, whole_);
+    step_.generated = generated_tokens(planned_.job);
+    double resting = 0;
+    for (std::size_t i = 0; i < positions() && !apart; ++i) {
+      resting = std::max(resting, resting_bytes(i));
+    }
+    step_.phases.push_back({.kind = PhaseKind::kGeneration,
+                            .seconds = generation_s(planned_.job, count, stated_on_),
+                            .devices = count,
+                            .beside = apart,
+                            .peak_bytes = resting + step_.sync.held_bytes});
+  }
+
+  void add_forward(PhaseKind kind, const SecondModel& model) {
+    StepPhase phase{.kind = kind, .devices = devices()};
+    if (model.place == ModelPlace::kOther) {
+      const PlannedJob other = on_devices(planned_, model.devices, key_of(kind));
+      const ForwardPass forward = forward_pass(other, method_.updates);
+      phase.seconds = forward.seconds;
+      phase.peak_bytes = *std::ranges::max_element(forward.peak_bytes);
+      if (kind == PhaseKind::kValues) phase.peak_bytes = predict(other).memory.peak_bytes;
+      phase.devices = model.devices;
+      phase.beside = true;
+    } else {
+      phase.seconds = forward_.seconds;
+      phase.peak_bytes = forward_peak(model);
+    }
+    step_.phases.push_back(phase);
+  }
+
+  void add_update(PhaseKind kind, const SecondModel& model) {
+    StepPhase phase{.kind = kind, .devices = devices()};
+    double one_s = step_.update.step_time_s();
+    phase.peak_bytes = update_peak();
+    if (model.place == ModelPlace::kOther) {
+      const Prediction other = predict(on_devices(planned_, model.devices, key_of(kind)));
+      one_s = other.step_time_s();
+      phase.peak_bytes = other.memory.peak_bytes;
+      phase.devices = model.devices;
+      phase.beside = true;
+    }
+    phase.seconds = static_cast<double>(method_.updates) * one_s;
+    step_.phases.push_back(phase);
+  }
+
+  static const char* key_of(PhaseKind kind) {
+    return kind == PhaseKind::kReference ? "objective.reference.devices"
+                                         : "objective.critic.devices";
+  }
+
+  void add_sync() {
+    if (!method_.rollout) return;
+    step_.phases.push_back({.kind = PhaseKind::kWeightSync,
+                            .seconds = step_.sync.seconds(),
+                            .devices = whole_.devices()});
+  }
+
+  /// The forwards here and beside, then the updates here and beside; the slower of each pair.
+  [[nodiscard]] double training_s() const {
+    const auto longest = [&](PhaseKind first, PhaseKind last) {
+      double here = 0;
+      double beside = 0;
+      for (const StepPhase& phase : step_.phases) {
+        if (phase.kind < first || phase.kind > last) continue;
+        if (phase.beside) beside = std::max(beside, phase.seconds);
+        if (!phase.beside) here += phase.seconds;
+      }
+      return std::max(here, beside);
+    };
+    return longest(PhaseKind::kOldLogProbabilities, PhaseKind::kValues) +
+           longest(PhaseKind::kUpdate, PhaseKind::kCriticUpdate);
+  }
+
+  void add_up() {
+    const double generation = step_.seconds(PhaseKind::kGeneration);
+    const double sync = step_.seconds(PhaseKind::kWeightSync);
+    const bool overlaps = method_.rollout && method_.rollout->devices > 0 && method_.staleness > 0;
+    const auto step_of = [&](double training) {
+      return sync + (overlaps ? std::max(generation, training) : generation + training);
+    };
+    step_.training_s = training_s();
+    step_.step_s = step_of(step_.training_s);
+    step_.low_s = step_of(step_.training_s * step_.update.interval.low);
+    step_.high_s = step_of(step_.training_s * step_.update.interval.high);
+    step_.devices = method_.rollout ? whole_.devices() : devices();
+    for (const SecondModel& model : {method_.reference, method_.critic}) {
+      if (model.place == ModelPlace::kOther) step_.devices += model.devices;
+    }
+    for (const StepPhase& phase : step_.phases) {
+      const bool trains = !phase.beside && phase.kind != PhaseKind::kGeneration;
+      if (trains) step_.peak_bytes = std::max(step_.peak_bytes, phase.peak_bytes);
+    }
+  }
+
+  void add_notes() {
+    std::vector<std::string>& notes = step_.notes;
+    notes = step_.update.notes;
+    if (method_.reference.place == ModelPlace::kSame && planned_.job.model.adapters) {
+      notes.emplace_back(
+          "The reference is the base without its adapters: it needs no copy of the policy.");
+    }
+    if (method_.reference.place == ModelPlace::kHost) {
+      notes.emplace_back("The reference's way from the memory of the host is not in the time.");
+    }
+    if (method_.critic.place != ModelPlace::kNone) {
+      notes.emplace_back("The critic is taken for a model like the policy, head included.");
+    }
+    if (method_.rollout) {
+      notes.emplace_back(
+          "How fast sequences are generated is given; rewards and the way of sequences between "
+          "devices are not in the time.");
+    }
+  }
+
+  PhasedStep& step_;
+  const PlannedJob& planned_;
+  const TrainingMethod& method_;
+  const Cluster& whole_;
+  std::int64_t stated_on_;
+  ForwardPass forward_;  ///< Of the policy on its own devices.
+};
+
+}  // namespace
+
+double PhasedStep::seconds(PhaseKind kind) const {
+  const auto found = std::ranges::find(phases, kind, &StepPhase::kind);
+  return found == phases.end() ? 0 : found->seconds;
+}
+
+double PhasedStep::tokens() const {
+  return static_cast<double>(method().updates) * data_tokens(update.planned.job);
+}
+
+double PhasedStep::bytes_beyond_update() const { return peak_bytes - update.memory.peak_bytes; }
+
+PhasedStep phased_step(Prediction update, const Cluster& whole, std::int64_t stated_on) {
+  PhasedStep step{.update = std::move(update)};
+  Phases(step, whole, stated_on).run();
+  return step;
+}
+
+PhasedStep phased_step(const PlannedJob& planned) {
+  const Cluster& own = planned.job.cluster;
+  const auto& rollout = planned.job.method.rollout;
+  const std::int64_t beside = rollout ? rollout->devices : 0;
+  const Cluster whole = beside == 0 ? own : resized(own, own.devices() + beside);
+  return phased_step(predict(planned), whole, beside == 0 ? own.devices() : beside);
+}
+
+}  // namespace stepwright

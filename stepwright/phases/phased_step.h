@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/named.h"
+#include "stepwright/phases/weight_sync.h"
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright {
+
+/// The parts of a step of preference or reinforcement learning, in their order.
+enum class PhaseKind : std::uint8_t {
+  kGeneration,
+  kOldLogProbabilities,  ///< A forward of the policy before its updates.
+  kReference,            ///< A forward of the frozen policy.
+  kValues,               ///< A forward of the critic.
+  kUpdate,               ///< All updates of the policy.
+  kCriticUpdate,
+  kWeightSync
+};
+inline constexpr Named<PhaseKind> kPhaseKindNames[] = {
+    {PhaseKind::kGeneration, "generation"},
+    {PhaseKind::kOldLogProbabilities, "old_log_probabilities"},
+    {PhaseKind::kReference, "reference"},
+    {PhaseKind::kValues, "values"},
+    {PhaseKind::kUpdate, "update"},
+    {PhaseKind::kCriticUpdate, "critic_update"},
+    {PhaseKind::kWeightSync, "weight_sync"}};
+
+struct StepPhase {
+  PhaseKind kind{};
+  double seconds = 0;
+  std::int64_t devices = 0;
+  bool beside = false;    ///< On devices of its own, beside those that train the policy.
+  double peak_bytes = 0;  ///< Of a device; of generation without its caches. 0: as the others.
+};
+
+/// A step of a plan with everything that its method asks for.
+struct PhasedStep {
+  Prediction update;  ///< Of one update, with nothing beside it.
+  std::vector<StepPhase> phases;
+  WeightSync sync;        ///< Of what generates.
+  double generated = 0;   ///< Tokens.
+  double training_s = 0;  ///< All but generation and the weights' way to it.
+  double step_s = 0;
+  double low_s = 0;  ///< 80 %: generation and weights' way count as exact.
+  double high_s = 0;
+  double peak_bytes = 0;     ///< Of the devices that train, over the phases.
+  std::int64_t devices = 0;  ///< All.
+  std::vector<std::string> notes;
+
+  [[nodiscard]] const TrainingMethod& method() const { return update.planned.job.method; }
+  [[nodiscard]] bool fits() const { return peak_bytes <= update.memory.usable_bytes(); }
+  /// The seconds of a phase; 0 without it.
+  [[nodiscard]] double seconds(PhaseKind kind) const;
+  /// Tokens that a step trains on, once each.
+  [[nodiscard]] double tokens() const;
+  /// Bytes by which its peak is above that of an update alone: mostly models beside the policy.
+  [[nodiscard]] double bytes_beyond_update() const;
+};
+
+/// The step of a legal plan. On the same devices phases follow each other; devices of their own
+/// work beside them, and those that generate too, unless `staleness` is 0. Fails with `kInput`
+/// where nothing is legal on the devices that the job states for second models. `whole`: the
+/// cluster with those that generate; `stated_on`: as in `generation_s`.
+PhasedStep phased_step(Prediction update, const Cluster& whole, std::int64_t stated_on);
+
+/// The same of a plan that stands for itself: devices that generate alone are beside its own.
+PhasedStep phased_step(const PlannedJob& planned);
+
+/// The answer of `stepwright phases --json` (docs/formats.md, "Phases").
+nlohmann::ordered_json phased_step_json(const PhasedStep& step);
+
+}  // namespace stepwright

@@ -1,0 +1,81 @@
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/phases/pools.h"
+#include "stepwright/plan/codes.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t generating(const PhasedStep& step) {
+  for (const StepPhase& phase : step.phases) {
+    if (phase.kind == PhaseKind::kGeneration && phase.beside) return phase.devices;
+  }
+  return 0;
+}
+
+/// What a split and the whole answer have in common.
+Json totals_json(const PhasedStep& step) {
+  const double tokens = step.tokens();
+  return {{"step_time_s", step.step_s},
+          {"low_s", step.low_s},
+          {"high_s", step.high_s},
+          {"training_s", step.training_s},
+          {"tokens", tokens},
+          {"tokens_per_s_per_device", tokens / step.step_s / static_cast<double>(step.devices)},
+          {"devices", step.devices},
+          {"training_devices", step.update.planned.job.cluster.devices()},
+          {"generation_devices", generating(step)}};
+}
+
+Json phases_json(const PhasedStep& step) {
+  Json list = Json::array();
+  for (const StepPhase& phase : step.phases) {
+    Json entry = {{"phase", name_of(kPhaseKindNames, phase.kind)},
+                  {"time_s", phase.seconds},
+                  {"devices", phase.devices},
+                  {"beside", phase.beside}};
+    if (phase.peak_bytes > 0) {
+      entry["peak_memory_bytes"] = static_cast<std::int64_t>(phase.peak_bytes);
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace
+
+Json phased_step_json(const PhasedStep& step) {
+  Json json = {{"method", name_of(kMethodNames, step.method().kind)},
+               {"updates", step.method().updates}};
+  json.update(totals_json(step));
+  json["fits"] = step.fits();
+  json["peak_memory_bytes"] = static_cast<std::int64_t>(step.peak_bytes);
+  json["capacity_bytes"] = static_cast<std::int64_t>(step.update.memory.capacity_bytes);
+  json["phases"] = phases_json(step);
+  if (step.method().rollout) {
+    json["generated_tokens"] = step.generated;
+    json["weight_sync"] = {{"bytes", step.sync.bytes},
+                           {"gather_s", step.sync.gather_s},
+                           {"broadcast_s", step.sync.broadcast_s}};
+  }
+  json["plan"] = plan_json(step.update.planned);
+  json["notes"] = step.notes;
+  return json;
+}
+
+Json splits_json(const PoolSplits& splits) {
+  Json list = Json::array();
+  for (const PhasedStep& step : splits.steps) {
+    Json entry = totals_json(step);
+    entry["generation_s"] = step.seconds(PhaseKind::kGeneration);
+    entry["code"] = plan_code(step.update.planned.plan);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,136 @@
+#include "stepwright/phases/pools.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/phases/resized.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kMostSplits = 16;
+/// Searches for a plan that leaves room, each with what the last one lacked.
+constexpr int kMostSearches = 3;
+
+/// Devices that may train, apart from those that generate: nodes, or devices of a single one;
+/// evenly spread where they are many.
+std::vector<std::int64_t> training_pools(const Cluster& cluster) {
+  const std::int64_t each = cluster.nodes == 1 ? 1 : cluster.devices_per_node;
+  const std::int64_t units = cluster.devices() / each;
+  const std::int64_t splits = std::min(units, kMostSplits);
+  std::vector<std::int64_t> pools;
+  for (std::int64_t i = 1; i < splits; ++i) pools.push_back(i * units / splits * each);
+  return pools;
+}
+
+/// The same memory with so many bytes less of it for plans.
+Job with_less_memory(Job job, double bytes) {
+  double& limit = job.objective.memory_limit_bytes;
+  double& memory = limit > 0 ? limit : job.cluster.device.memory_bytes;
+  memory -= bytes * capacity_bytes(job) / usable_bytes(job);
+  return job;
+}
+
+/// The best step of a job whose rollout says how many devices generate alone, on the rest; nothing
+/// where no plan fits with what stands beside it.
+std::optional<PhasedStep> best_step(const Job& job, const Cluster& whole, std::int64_t stated_on,
+                                    const Search& search) {
+  Job searched = job;
+  for (int i = 0; i < kMostSearches; ++i) {
+    const TuneResult found = search(searched);
+    if (!found.plans.front().fits) return std::nullopt;
+    std::optional<PhasedStep> best;
+    double missing = 0;
+    for (const TunedPlan& tuned : found.plans) {
+      Job own = found.job;
+      own.cluster.device = job.cluster.device;
+      own.objective = job.objective;
+      PhasedStep step = phased_step(predict({std::move(own), tuned.plan}), whole, stated_on);
+      if (!step.fits()) {
+        const double more = step.bytes_beyond_update();
+        missing = missing == 0 ? more : std::min(missing, more);
+      } else if (!best || step.step_s < best->step_s) {
+        best = std::move(step);
+      }
+    }
+    if (best || missing >= usable_bytes(job)) return best;
+    searched = with_less_memory(job, missing);
+  }
+  return std::nullopt;
+}
+
+class Splits {
+ public:
+  Splits(const Job& job, const Search& search) : job_(job), search_(search) {}
+
+  PoolSplits run() {
+    const auto& rollout = job_.method.rollout;
+    if (rollout && rollout->devices > 0) {
+      add(training_devices(), false);
+    } else {
+      add(all(), false);
+      if (rollout) {
+        for (const std::int64_t devices : training_pools(job_.cluster)) add(devices, true);
+      }
+    }
+    if (found_.steps.empty()) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("no plan of the job fits in memory with all that {} holds",
+                              name_of(kMethodNames, job_.method.kind)));
+    }
+    std::ranges::stable_sort(found_.steps, {}, &PhasedStep::step_s);
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t all() const { return job_.cluster.devices(); }
+
+  /// Beside those that the job states to generate.
+  [[nodiscard]] std::int64_t training_devices() const {
+    const std::int64_t generating = job_.method.rollout->devices;
+    if (generating >= all()) {
+      fail_input(fmt::format(
+          "objective.rollout.devices: {} of {} devices generate, and none is left to train",
+          generating, all()));
+    }
+    const std::int64_t each = job_.cluster.devices_per_node;
+    if (job_.cluster.nodes > 1 && generating % each != 0) {
+      fail_input(fmt::format("objective.rollout.devices: {} devices are no whole nodes of {}",
+                             generating, each));
+    }
+    return all() - generating;
+  }
+
+  /// A part without a legal plan has none to offer, where there are others.
+  void add(std::int64_t training, bool one_of_many) {
+    Job part = job_;
+    Rollout* rollout = part.method.rollout ? &*part.method.rollout : nullptr;
+    const std::int64_t generating = all() - training;
+    if (rollout != nullptr && generating > 0) {
+      if (one_of_many && generating % rollout->tensor != 0) return;
+      rollout->devices = generating;
+    }
+    part.cluster = resized(job_.cluster, training);
+    const std::int64_t stated_on = one_of_many || generating == 0 ? all() : generating;
+    try {
+      auto step = best_step(part, job_.cluster, stated_on, search_);
+      if (step) found_.steps.push_back(std::move(*step));
+    } catch (const Error& error) {
+      if (!one_of_many || error.kind() != ErrorKind::kInput) throw;
+    }
+  }
+
+  const Job& job_;
+  const Search& search_;
+  PoolSplits found_;
+};
+
+}  // namespace
+
+PoolSplits best_splits(const Job& job, const Search& search) { return Splits(job, search).run(); }
+
+}  // namespace stepwright

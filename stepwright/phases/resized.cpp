@@ -1,0 +1,47 @@
+#include "stepwright/phases/resized.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/legality.h"
+#include "stepwright/tune/used_devices.h"
+
+namespace stepwright {
+
+Cluster resized(const Cluster& cluster, std::int64_t devices) {
+  const std::int64_t each = cluster.devices_per_node;
+  if (devices <= each) return with_devices(cluster, 1, devices);
+  if (devices % each != 0) {
+    fail_input(fmt::format("{} devices are no whole nodes of {}", devices, each));
+  }
+  const std::int64_t nodes = devices / each;
+  Cluster result = with_devices(cluster, nodes, each);
+  if (nodes <= cluster.nodes) return result;
+  Level& outermost = result.levels.back();
+  if (!outermost.network || outermost.uplink_bytes_per_s <= 0) {
+    fail_input(fmt::format("{} devices need {} nodes, and {} has no network between nodes", devices,
+                           nodes, cluster.name));
+  }
+  outermost.size = devices;
+  return result;
+}
+
+PlannedJob on_devices(const PlannedJob& planned, std::int64_t devices, const char* field) {
+  PlannedJob other = planned;
+  Parallel& parallel = other.plan.parallel;
+  const std::int64_t whole = planned.job.cluster.devices() / parallel.data;
+  if (devices % whole != 0) {
+    fail_input(
+        fmt::format("{}: {} devices are no multiple of the {} that hold one model of the plan",
+                    field, devices, whole));
+  }
+  parallel.data = devices / whole;
+  other.job.cluster = resized(planned.job.cluster, devices);
+  if (const auto refused = illegal(other.job, other.plan)) {
+    fail_input(fmt::format("{}: the plan is not legal on {} devices: {}", field, devices,
+                           refused->message));
+  }
+  return other;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,182 @@
+#include "stepwright/plan/files/read_method.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "stepwright/core/quantity.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMostUpdates = 1 << 20;
+constexpr double kMostTokensPerS = 1e12;
+constexpr double kLongestTime = 1e9;
+
+/// The keys of each kind beside `kind`.
+std::span<const std::string_view> keys_of(MethodKind kind) {
+  static constexpr std::string_view kAll[] = {"rollout",   "updates", "old_log_probabilities",
+                                              "staleness", "critic",  "reference"};
+  static constexpr std::string_view kOfPairs[] = {"updates", "reference"};
+  switch (kind) {
+    case MethodKind::kPretrain:
+    case MethodKind::kSft: return {};
+    case MethodKind::kDpo: return kOfPairs;
+    case MethodKind::kGrpo:
+    case MethodKind::kPpo: break;
+  }
+  return kAll;
+}
+
+/// A word, or how many devices it has of its own.
+SecondModel read_second_model(Node node) {
+  if (!node.is_mapping()) return {.place = node.choice(kModelPlaceNames)};
+  node.allow_only({"devices"});
+  return {.place = ModelPlace::kOther, .devices = node.get("devices").integer(1, kMaxDevices)};
+}
+
+void read_speed(Node node, Rollout& rollout) {
+  const auto rate = node.find("tokens_per_s");
+  const auto time = node.find("seconds");
+  if (rate.has_value() == time.has_value()) {
+    node.fail(
+        "needs tokens_per_s (tokens that one device generates in a second) or seconds (of the "
+        "whole generation), one of them");
+  }
+  if (rate) rollout.tokens_per_s = above_zero(*rate, rate->number(0, kMostTokensPerS));
+  if (time) {
+    rollout.seconds = above_zero(*time, read_quantity(*time, Quantity::kTime, 0, kLongestTime));
+  }
+}
+
+Rollout read_rollout(Node node, const Job& job) {
+  node.allow_only({"tokens_per_s", "seconds", "longest", "prompt", "devices", "tensor"});
+  Rollout rollout;
+  read_speed(node, rollout);
+  if (const auto given = node.find("longest")) {
+    rollout.longest_s = read_quantity(*given, Quantity::kTime, 0, kLongestTime);
+  }
+  if (const auto given = node.find("prompt")) {
+    rollout.prompt = given->number(0, static_cast<double>(job.length));
+    if (rollout.prompt == static_cast<double>(job.length)) {
+      given->fail("must be below batch.length: it would leave nothing to generate");
+    }
+  }
+  if (const auto given = node.find("devices")) rollout.devices = given->integer(1, kMaxDevices);
+  if (const auto given = node.find("tensor")) {
+    rollout.tensor = given->integer(1, kMaxDevices);
+    if (rollout.devices % rollout.tensor != 0) {
+      given->fail(fmt::format("must divide the {} devices that generate", rollout.devices));
+    }
+  }
+  return rollout;
+}
+
+void read_second_models(Node node, TrainingMethod& method) {
+  const bool preferences = method.kind == MethodKind::kDpo;
+  method.reference.place = ModelPlace::kSame;
+  if (const auto given = node.find("reference")) {
+    method.reference = read_second_model(*given);
+    if (preferences && method.reference.place == ModelPlace::kNone) {
+      given->fail("must not be none: dpo learns against a reference");
+    }
+  }
+  const auto critic = node.find("critic");
+  if (method.kind != MethodKind::kPpo) {
+    if (critic) critic->fail("belongs to ppo");
+    return;
+  }
+  method.critic.place = ModelPlace::kSame;
+  if (critic) method.critic = read_second_model(*critic);
+  if (method.critic.place == ModelPlace::kNone || method.critic.place == ModelPlace::kHost) {
+    critic->fail("must be same or {devices: N}: the critic is trained in every step");
+  }
+}
+
+Json second_model_json(const SecondModel& model) {
+  if (model.place == ModelPlace::kOther) return {{"devices", model.devices}};
+  return name_of(kModelPlaceNames, model.place);
+}
+
+Json rollout_json(const Rollout& rollout) {
+  Json json = Json::object();
+  if (rollout.tokens_per_s) json["tokens_per_s"] = *rollout.tokens_per_s;
+  if (rollout.seconds) json["seconds"] = *rollout.seconds;
+  if (rollout.longest_s > 0) json["longest"] = rollout.longest_s;
+  if (rollout.prompt > 0) json["prompt"] = rollout.prompt;
+  if (rollout.devices > 0) json["devices"] = rollout.devices;
+  json["tensor"] = rollout.tensor;
+  return json;
+}
+
+}  // namespace
+
+std::optional<MethodKind> method_kind(Node objective) {
+  const auto word = objective.is_mapping() ? objective.find("kind") : std::optional(objective);
+  if (!word || !word->is_scalar()) return std::nullopt;
+  const auto found = std::ranges::find(kMethodNames, word->text(), &Named<MethodKind>::name);
+  if (found == std::end(kMethodNames)) return std::nullopt;
+  return found->value;
+}
+
+std::vector<std::string_view> method_keys() {
+  const auto keys = keys_of(MethodKind::kPpo);
+  return {keys.begin(), keys.end()};
+}
+
+TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
+  TrainingMethod method{.kind = kind};
+  const std::string_view name = name_of(kMethodNames, kind);
+  const bool mapping = objective.is_mapping();
+  const auto keys = keys_of(kind);
+  for (const std::string_view key : method_keys()) {
+    const auto given = mapping ? objective.find(key) : std::nullopt;
+    if (given && std::ranges::find(keys, key) == keys.end()) {
+      given->fail(fmt::format("{} has no {}", name, key));
+    }
+  }
+  if (generates(kind) && (!mapping || !objective.find("rollout"))) {
+    objective.fail(
+        fmt::format("{} needs rollout, how fast sequences are generated: {{kind: {}, rollout: "
+                    "{{tokens_per_s: 2000}}}}",
+                    name, name));
+  }
+  method.old_log_probabilities = generates(kind);
+  if (kind == MethodKind::kDpo) {
+    method.reference.place = ModelPlace::kSame;
+    if (job.sequences % 2 != 0) {
+      objective.fail(fmt::format("dpo learns from pairs: batch.sequences must be even, and is {}",
+                                 job.sequences));
+    }
+  }
+  if (!mapping || keys.empty()) return method;
+  if (const auto given = objective.find("updates")) {
+    method.updates = given->integer(1, kMostUpdates);
+  }
+  if (const auto given = objective.find("old_log_probabilities")) {
+    method.old_log_probabilities = given->boolean();
+  }
+  if (const auto given = objective.find("staleness")) method.staleness = given->integer(0, 1 << 20);
+  read_second_models(objective, method);
+  if (const auto given = objective.find("rollout")) method.rollout = read_rollout(*given, job);
+  return method;
+}
+
+void write_method(Json& objective, const TrainingMethod& method) {
+  objective["kind"] = name_of(kMethodNames, method.kind);
+  if (keys_of(method.kind).empty()) return;
+  objective["updates"] = method.updates;
+  objective["reference"] = second_model_json(method.reference);
+  if (method.kind == MethodKind::kPpo) objective["critic"] = second_model_json(method.critic);
+  if (!method.rollout) return;
+  objective["old_log_probabilities"] = method.old_log_probabilities;
+  objective["staleness"] = method.staleness;
+  objective["rollout"] = rollout_json(*method.rollout);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+/// What a step optimises. kPretrain, kSft: the loss of the next token, and nothing beside it. kDpo:
+/// preferences between two sequences against a frozen copy of the policy (arXiv 2305.18290). kGrpo:
+/// rewards of groups of generated sequences (arXiv 2402.03300). kPpo: the same with a trained model
+/// of values (arXiv 1707.06347, 2203.02155).
+enum class MethodKind : std::uint8_t { kPretrain, kSft, kDpo, kGrpo, kPpo };
+inline constexpr Named<MethodKind> kMethodNames[] = {{MethodKind::kPretrain, "pretrain"},
+                                                     {MethodKind::kSft, "sft"},
+                                                     {MethodKind::kDpo, "dpo"},
+                                                     {MethodKind::kGrpo, "grpo"},
+                                                     {MethodKind::kPpo, "ppo"}};
+
+/// Whether sequences are generated for each step.
+constexpr bool generates(MethodKind kind) {
+  return kind == MethodKind::kGrpo || kind == MethodKind::kPpo;
+}
+
+/// Where a second model of a step is. kNone: there is none. kSame: on the devices of the policy,
+/// all the time. kHost: in the memory of their hosts, on the devices for its forwards alone.
+/// kOther: on devices of its own, which work beside those of the policy.
+enum class ModelPlace : std::uint8_t { kNone, kSame, kHost, kOther };
+/// The words of it; kOther is said as a number of devices.
+inline constexpr Named<ModelPlace> kModelPlaceNames[] = {
+    {ModelPlace::kNone, "none"}, {ModelPlace::kSame, "same"}, {ModelPlace::kHost, "host"}};
+
+struct SecondModel {
+  ModelPlace place = ModelPlace::kNone;
+  std::int64_t devices = 0;  ///< Of its own, with kOther.
+  bool operator==(const SecondModel&) const = default;
+};
+
+/// The sequences that a step generates. How fast is given, not predicted.
+struct Rollout {
+  /// Tokens that one device generates in a second, many sequences at once; or
+  std::optional<double> tokens_per_s;
+  /// the time of all of them, on the devices that generate.
+  std::optional<double> seconds;
+  double longest_s = 0;      ///< Of the longest sequence, which no more devices shorten.
+  double prompt = 0;         ///< Tokens of a sequence, in the mean, that are not generated.
+  std::int64_t devices = 0;  ///< That generate and do not train; 0: those that train.
+  std::int64_t tensor = 1;   ///< Devices that share one copy of the weights.
+  bool operator==(const Rollout&) const = default;
+};
+
+/// What a step optimises and what stands beside its updates. The batch of a job is that of one
+/// update.
+struct TrainingMethod {
+  MethodKind kind = MethodKind::kPretrain;
+  std::int64_t updates = 1;            ///< On the sequences of one step, one after the other.
+  bool old_log_probabilities = false;  ///< A forward of the policy before the updates.
+  SecondModel reference;               ///< A frozen policy, of which a forward is taken.
+  SecondModel critic;                  ///< A trained model of values, as large as the policy.
+  /// Steps by which sequences may be older than the weights that they train; 0: generation waits.
+  std::int64_t staleness = 1;
+  std::optional<Rollout> rollout;
+  bool operator==(const TrainingMethod&) const = default;
+};
+
+}  // namespace stepwright

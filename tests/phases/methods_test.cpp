@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include "plans.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+TrainingMethod method_of(const std::string& objective) {
+  return plan_of("parallel: {tensor: 2, data: 8}\n", objective).job.method;
+}
+
+TEST(Methods, AreReadWithTheirDefaults) {
+  EXPECT_EQ(method_of("").kind, MethodKind::kPretrain);
+  EXPECT_EQ(method_of("{kind: step_time}").kind, MethodKind::kPretrain);
+  EXPECT_EQ(method_of("sft").kind, MethodKind::kSft);
+  const TrainingMethod dpo = method_of("dpo");
+  EXPECT_EQ(dpo.reference.place, ModelPlace::kSame);
+  EXPECT_FALSE(dpo.old_log_probabilities);
+  EXPECT_FALSE(dpo.rollout);
+  const TrainingMethod grpo = method_of("{kind: grpo, rollout: {tokens_per_s: 1000}}");
+  EXPECT_TRUE(grpo.old_log_probabilities);
+  EXPECT_EQ(grpo.reference.place, ModelPlace::kSame);
+  EXPECT_EQ(grpo.critic.place, ModelPlace::kNone);
+  EXPECT_EQ(grpo.updates, 1);
+  EXPECT_EQ(grpo.staleness, 1);
+  const TrainingMethod ppo = method_of("{kind: ppo, rollout: {seconds: 2min}}");
+  EXPECT_EQ(ppo.critic.place, ModelPlace::kSame);
+  EXPECT_EQ(ppo.rollout->seconds, 120);
+}
+
+TEST(Methods, AreWrittenAsTheyWereRead) {
+  for (const char* objective :
+       {"", "sft", "{kind: dpo, updates: 2, reference: host, memory_limit: 40 GiB}",
+        "{kind: grpo, updates: 8, reference: none, old_log_probabilities: false, staleness: 0, "
+        "rollout: {tokens_per_s: 1500, longest: 10s, prompt: 100, devices: 8, tensor: 2}}",
+        "{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5}}"}) {
+    const PlannedJob planned = plan_of("parallel: {tensor: 2, data: 8}\n", objective);
+    const Document written = Document::parse(plan_yaml(planned), "written.yaml");
+    const PlannedJob again = read_plan(written, {});
+    EXPECT_EQ(again.job.method, planned.job.method) << objective;
+    EXPECT_EQ(again.job.objective.memory_limit_bytes, planned.job.objective.memory_limit_bytes);
+    EXPECT_EQ(plan_yaml(again), plan_yaml(planned));
+  }
+}
+
+TEST(Methods, StandBesideWhatTheTunerLooksFor) {
+  const PlannedJob planned =
+      plan_of("parallel: {tensor: 2, data: 8}\n", "{kind: dpo, memory_confidence: 0.7}");
+  EXPECT_EQ(planned.job.objective.kind, ObjectiveKind::kStepTime);
+  EXPECT_EQ(planned.job.objective.memory_confidence, 0.7);
+  EXPECT_THROW(method_of("{kind: dpo, target_step_time: 5}"), Error);
+}
+
+}  // namespace
+}  // namespace stepwright

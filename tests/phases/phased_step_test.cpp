@@ -1,0 +1,117 @@
+#include "stepwright/phases/phased_step.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plans.h"
+#include "stepwright/core/error.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/phases/forward_pass.h"
+
+namespace stepwright {
+namespace {
+
+const char* const kPlan = "parallel: {tensor: 8, data: 2}\nsequence_parallel: true\n";
+
+PhasedStep step_of(const std::string& objective, const std::string& choices = kPlan) {
+  return phased_step(plan_of(choices, objective));
+}
+
+TEST(PhasedStep, OfPretrainingIsItsUpdate) {
+  const PhasedStep step = step_of("");
+  ASSERT_EQ(step.phases.size(), 1);
+  EXPECT_DOUBLE_EQ(step.step_s, step.update.step_time_s());
+  EXPECT_DOUBLE_EQ(step.peak_bytes, step.update.memory.peak_bytes);
+  EXPECT_DOUBLE_EQ(step.low_s, step.update.interval.low * step.step_s);
+}
+
+TEST(PhasedStep, OfPreferencesTakesAForwardOfTheReferenceMore) {
+  const PhasedStep step = step_of("dpo");
+  const double forward = forward_pass(plan_of(kPlan), 1).seconds;
+  EXPECT_DOUBLE_EQ(step.step_s, step.update.step_time_s() + forward);
+  // A copy of an eighth of the model in 16 bits.
+  const double copy =
+      2.0 * static_cast<double>(count_parameters(step.update.planned.job.model)) / 8;
+  EXPECT_NEAR(step.bytes_beyond_update(), copy, 0.01 * copy);
+  EXPECT_DOUBLE_EQ(step_of("{kind: dpo, reference: host}").bytes_beyond_update(), 0);
+}
+
+TEST(PhasedStep, OnTheSameDevicesIsASum) {
+  const PhasedStep step =
+      step_of("{kind: ppo, updates: 4, rollout: {tokens_per_s: 2000, tensor: 8}}");
+  ASSERT_EQ(step.phases.size(), 7);
+  double sum = 0;
+  for (const StepPhase& phase : step.phases) {
+    EXPECT_FALSE(phase.beside);
+    sum += phase.seconds;
+  }
+  EXPECT_NEAR(step.step_s, sum, 1e-9 * sum);
+  const double update = step.update.step_time_s();
+  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kUpdate), 4 * update);
+  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kCriticUpdate), 4 * update);
+  const double forwards = forward_pass(plan_of(kPlan), 4).seconds;
+  for (const PhaseKind kind :
+       {PhaseKind::kOldLogProbabilities, PhaseKind::kReference, PhaseKind::kValues}) {
+    EXPECT_DOUBLE_EQ(step.seconds(kind), forwards);
+  }
+  // 4 x 64 x 4,096 tokens on 16 devices of 2,000 tokens/s.
+  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kGeneration), 4 * 64 * 4096 / (16 * 2000.0));
+}
+
+TEST(PhasedStep, OnTwoPoolsIsTheSlowerOne) {
+  const auto with = [](const std::string& rollout, const std::string& more = "") {
+    return step_of("{kind: grpo, reference: none, " + more + "rollout: {devices: 16, " + rollout +
+                   "}}");
+  };
+  const PhasedStep slow = with("seconds: 1000");
+  EXPECT_DOUBLE_EQ(slow.step_s, 1000 + slow.sync.seconds());
+  EXPECT_EQ(slow.devices, 32);
+  const PhasedStep fast = with("seconds: 0.1");
+  EXPECT_DOUBLE_EQ(fast.step_s, fast.training_s + fast.sync.seconds());
+  EXPECT_LT(fast.low_s, fast.step_s);
+  EXPECT_LT(fast.step_s, fast.high_s);
+  EXPECT_DOUBLE_EQ(slow.low_s, slow.step_s);
+  const PhasedStep waiting = with("seconds: 1000", "staleness: 0, ");
+  EXPECT_DOUBLE_EQ(waiting.step_s, 1000 + waiting.training_s + waiting.sync.seconds());
+  const PhasedStep given = with("seconds: 0.1", "old_log_probabilities: false, ");
+  EXPECT_DOUBLE_EQ(given.training_s, given.update.step_time_s());
+}
+
+TEST(PhasedStep, ModelsOnDevicesOfTheirOwnWorkBeside) {
+  const PhasedStep step =
+      step_of("{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5}}");
+  // Eight devices take twice as long for the reference, as they have half the ranks.
+  const double forward = step.seconds(PhaseKind::kOldLogProbabilities);
+  EXPECT_NEAR(step.seconds(PhaseKind::kReference), 2 * forward, 0.05 * forward);
+  EXPECT_DOUBLE_EQ(step.training_s,
+                   step.seconds(PhaseKind::kReference) + step.seconds(PhaseKind::kUpdate));
+  EXPECT_EQ(step.devices, 16 + 8 + 16);
+  EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
+}
+
+TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
+  const PlannedJob planned =
+      plan_of(kPlan, "{kind: grpo, rollout: {tokens_per_s: 2000, tensor: 8}}",
+              "{sequences: 64, length: 4096}", "  adapters: {rank: 16}\n");
+  const PhasedStep step = phased_step(planned);
+  EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(step.sync.bytes,
+                   2.0 * static_cast<double>(count_trained_parameters(planned.job.model)));
+}
+
+TEST(PhasedStep, GenerationTakesAsLongAsItsLongestSequence) {
+  const PhasedStep step =
+      step_of("{kind: grpo, rollout: {tokens_per_s: 1e9, longest: 33s, prompt: 96}}");
+  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kGeneration), 33);
+  EXPECT_DOUBLE_EQ(step.generated, 64 * 4000);
+}
+
+TEST(PhasedStep, RefusesDevicesOnWhichNoPlanIsLegal) {
+  EXPECT_THROW(step_of("{kind: dpo, reference: {devices: 12}}"), Error);
+  EXPECT_THROW(step_of("{kind: dpo, reference: {devices: 4}}"), Error);
+  EXPECT_THROW(step_of("{kind: grpo, rollout: {seconds: 1, tensor: 3}}"), Error);
+}
+
+}  // namespace
+}  // namespace stepwright

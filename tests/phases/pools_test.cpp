@@ -1,0 +1,79 @@
+#include "stepwright/phases/pools.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+Job job_of(const std::string& objective, int nodes = 4, const char* model = "llama-3-8b") {
+  const std::string text = std::string("stepwright: job/2\nmodel: ") + model +
+                           "\ncluster: {profile: dgx-h100, nodes: " + std::to_string(nodes) +
+                           "}\nbatch: {sequences: 96, length: 4096}\nobjective: " + objective +
+                           "\nsearch: {context: 1, recompute: [none, full]}\n";
+  return read_job(Document::parse(text, "job.yaml"), {});
+}
+
+PoolSplits splits_of(const Job& job) {
+  return best_splits(job, [](const Job& part) { return tune(part, {.threads = 1, .top = 3}); });
+}
+
+std::int64_t generating(const PhasedStep& step) { return step.method().rollout->devices; }
+
+TEST(Pools, AreComparedByTheirSteps) {
+  const PoolSplits found =
+      splits_of(job_of("{kind: grpo, reference: host, rollout: {tokens_per_s: 2000, tensor: 4}}"));
+  std::set<std::int64_t> tried;
+  for (const PhasedStep& step : found.steps) {
+    EXPECT_TRUE(step.fits());
+    EXPECT_EQ(step.devices, 32);
+    EXPECT_GE(step.step_s, found.steps.front().step_s);
+    tried.insert(generating(step));
+  }
+  EXPECT_EQ(tried, (std::set<std::int64_t>{0, 8, 16, 24}));
+}
+
+TEST(Pools, GrowWhereGenerationIsSlower) {
+  std::int64_t before = 0;
+  for (const char* speed : {"20000", "2000", "200"}) {
+    const PoolSplits found = splits_of(job_of(
+        std::string("{kind: grpo, reference: host, rollout: {tokens_per_s: ") + speed + "}}"));
+    for (const PhasedStep& step : found.steps) {
+      if (generating(step) == 0) continue;
+      EXPECT_GE(generating(step), before) << speed;
+      before = generating(step);
+      break;
+    }
+  }
+  EXPECT_EQ(before, 24);
+}
+
+TEST(Pools, AreThoseThatTheJobStates) {
+  const PoolSplits found =
+      splits_of(job_of("{kind: grpo, reference: none, rollout: {seconds: 10, devices: 8}}"));
+  ASSERT_EQ(found.steps.size(), 1);
+  EXPECT_EQ(found.steps.front().update.planned.job.cluster.devices(), 24);
+  EXPECT_DOUBLE_EQ(found.steps.front().seconds(PhaseKind::kGeneration), 10);
+  EXPECT_THROW(splits_of(job_of("{kind: grpo, rollout: {seconds: 10, devices: 32}}")), Error);
+  EXPECT_THROW(splits_of(job_of("{kind: grpo, rollout: {seconds: 10, devices: 12}}")), Error);
+}
+
+TEST(Pools, LeaveRoomForTheReference) {
+  // On eight devices the fastest plan of updates alone leaves no room for a second copy.
+  const Job job = job_of("dpo", 1, "qwen2.5-7b");
+  Job limited = job;
+  const TuneResult alone = tune(job, {.threads = 1, .top = 1});
+  limited.objective.memory_limit_bytes = 1.05 * alone.plans.front().peak_memory_bytes;
+  const PoolSplits found = splits_of(limited);
+  EXPECT_TRUE(found.steps.front().fits());
+  EXPECT_GT(found.steps.front().bytes_beyond_update(), 0);
+  EXPECT_GE(found.steps.front().step_s, alone.plans.front().step_time_s);
+}
+
+}  // namespace
+}  // namespace stepwright

@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/phases/phased_step.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright {
+namespace {
+
+/// A published step with what its program predicts.
+struct PublishedStep {
+  std::string id, gpus, model, note, on_policy;
+  std::optional<double> old_s, reference_s, update_s, step_s, weight_sync_s;
+  PhasedStep predicted;
+
+  /// The forward that belongs to the printed update.
+  [[nodiscard]] double forward_s() const {
+    return *update_s * predicted.seconds(PhaseKind::kOldLogProbabilities) /
+           predicted.seconds(PhaseKind::kUpdate);
+  }
+  /// Tokens of a sequence that would make the update as long as it was.
+  [[nodiscard]] double explaining_length() const {
+    const LengthHistogram& lengths = predicted.update.planned.job.documents->packs.documents;
+    return total_tokens(lengths) / total_count(lengths) * *update_s /
+           predicted.seconds(PhaseKind::kUpdate);
+  }
+};
+
+PlannedJob plan_of_row(const std::string& job, std::string choices) {
+  // `{a: b, c: d}` of the plan goes on behind the job.
+  choices = choices.substr(1, choices.size() - 2);
+  const std::string text = "{stepwright: plan/2, job: " + job + ", " + choices + "}";
+  return read_plan(Document::parse("# a row\n" + text + "\n", "row"), {});
+}
+
+const std::vector<PublishedStep>& published_steps() {
+  static const std::vector<PublishedStep> known = [] {
+    std::vector<PublishedStep> steps;
+    const CsvTable table = load_csv("data/reinforcement_steps.csv");
+    for (const CsvRow& row : table.rows) {
+      const auto text = [&](const char* column) { return row.cells[*table.column(column)]; };
+      const auto number = [&](const char* column) { return read_double(text(column)); };
+      steps.push_back({.id = text("id"),
+                       .gpus = text("gpus"),
+                       .model = text("model"),
+                       .note = text("source_note"),
+                       .on_policy = text("on_policy"),
+                       .old_s = number("old_log_probabilities_s"),
+                       .reference_s = number("reference_s"),
+                       .update_s = number("update_s"),
+                       .step_s = number("step_s"),
+                       .weight_sync_s = number("weight_sync_s"),
+                       .predicted = phased_step(plan_of_row(text("job"), text("plan")))});
+    }
+    return steps;
+  }();
+  return known;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::string percent(double share) { return fmt::format("{:+.0f} %", 100 * share); }
+
+std::string error_text(double predicted, const std::optional<double>& printed) {
+  if (!printed) return "-";
+  return fmt::format("{:.0f} s ({})", *printed, percent(predicted / *printed - 1));
+}
+
+/// The table of docs/phases.md of log-probabilities beside updates.
+std::string table_of_forwards() {
+  std::string text =
+      "| run | GPUs | update, printed | forward, predicted of it | old log-probabilities, printed "
+      "| "
+      "reference, printed | sequences that explain the update |\n|---|---|---|---|---|---|---|\n";
+  for (const PublishedStep& step : published_steps()) {
+    if (!step.update_s) continue;
+    const double forward = step.forward_s();
+    text += fmt::format("| {} | {} | {:.0f} s | {:.0f} s | {} | {} | {:.0f} tokens |\n", step.id,
+                        step.gpus, *step.update_s, forward, error_text(forward, step.old_s),
+                        error_text(forward, step.reference_s), step.explaining_length());
+  }
+  return text;
+}
+
+/// Seconds of generation of a step in turns: what training and weights' way leave of the printed
+/// step.
+double generation_s(const PublishedStep& step) {
+  return *step.step_s - step.predicted.training_s - step.predicted.sync.seconds();
+}
+
+const PublishedStep& step_of(const std::string& id) {
+  return *std::ranges::find(published_steps(), id, &PublishedStep::id);
+}
+
+/// A step whose generation is that of the step in turns, on as many devices as generate here.
+double predicted_s(const PublishedStep& step) {
+  const PublishedStep& turns = step_of(step.on_policy);
+  const double generating =
+      static_cast<double>(step.predicted.update.planned.job.method.rollout->devices);
+  const double generation = generation_s(turns) * static_cast<double>(turns.predicted.devices) /
+                            generating * step.predicted.tokens() / turns.predicted.tokens();
+  return std::max(generation, step.predicted.training_s) + step.predicted.sync.seconds();
+}
+
+std::string table_of_steps() {
+  std::string text =
+      "| run | GPUs | step | training, predicted | of the step | step, predicted | error |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const PublishedStep& step : published_steps()) {
+    if (step.update_s || step.weight_sync_s) continue;
+    const double training = step.predicted.training_s;
+    const bool apart = !step.on_policy.empty();
+    text +=
+        fmt::format("| {} ({}) | {} | {:.1f} s | {:.1f} s | {:.0f} % | {} | {} |\n", step.id,
+                    step.model, step.gpus, *step.step_s, training, 100 * training / *step.step_s,
+                    apart ? fmt::format("{:.1f} s", predicted_s(step)) : "-",
+                    apart ? percent(predicted_s(step) / *step.step_s - 1) : "-");
+  }
+  return text;
+}
+
+std::string table_of_syncs() {
+  std::string text =
+      "| model | train, generate | weights | predicted | printed | |\n|---|---|---|---|---|---|\n";
+  for (const PublishedStep& step : published_steps()) {
+    if (!step.weight_sync_s) continue;
+    const WeightSync& sync = step.predicted.sync;
+    text += fmt::format("| {} | {}, {} | {:.0f} GB | {:.2f} s | {:.2f} s | {} |\n", step.model,
+                        step.gpus, step.gpus, sync.bytes / 1e9, sync.seconds(), *step.weight_sync_s,
+                        step.note.substr(0, step.note.find(';')));
+  }
+  return text;
+}
+
+/// Of all printed forwards, against the update of their row.
+std::vector<double> forward_errors() {
+  std::vector<double> errors;
+  for (const PublishedStep& step : published_steps()) {
+    for (const auto& printed : {step.old_s, step.reference_s}) {
+      if (printed) errors.push_back(std::abs(step.forward_s() / *printed - 1));
+    }
+  }
+  return errors;
+}
+
+TEST(PublishedSteps, HaveForwardsThatFollowFromTheirUpdates) {
+  const std::vector<double> errors = forward_errors();
+  EXPECT_EQ(errors.size(), 9);
+  EXPECT_LT(median(errors), 0.4);
+}
+
+TEST(PublishedSteps, SendWeightsNoFasterThanLinksCarryThem) {
+  for (const PublishedStep& step : published_steps()) {
+    if (!step.weight_sync_s || step.note.starts_with("with ")) continue;
+    EXPECT_LT(step.predicted.sync.seconds(), *step.weight_sync_s) << step.id;
+  }
+}
+
+TEST(PublishedSteps, AreNoShorterThanTheirTraining) {
+  for (const PublishedStep& step : published_steps()) {
+    if (step.update_s || step.weight_sync_s) continue;
+    EXPECT_LT(step.predicted.training_s * step.predicted.update.interval.low, *step.step_s)
+        << step.id;
+  }
+}
+
+TEST(PublishedSteps, StandInTheDocument) {
+  std::ifstream file("docs/phases.md");
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(document.find(table_of_forwards()), std::string::npos) << table_of_forwards();
+  EXPECT_NE(document.find(table_of_steps()), std::string::npos) << table_of_steps();
+  EXPECT_NE(document.find(table_of_syncs()), std::string::npos) << table_of_syncs();
+  const std::string median_text =
+      fmt::format("{:.0f} % in the median", 100 * median(forward_errors()));
+  EXPECT_NE(document.find(median_text), std::string::npos) << median_text;
+}
+
+}  // namespace
+}  // namespace stepwright
