@@ -41,7 +41,8 @@ ImportOptions::ImportOptions(CLI::App& command) {
       ->check(CLI::PositiveNumber);
   command
       .add_option("--batch", given_.batch,
-                  "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192")
+                  "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192,\n"
+                  "or a mapping as in a job, also with `lengths` of documents")
       ->type_name("BATCH");
   command.add_flag("--strict", strict_,
                    "Fail where something was not read that may change the prediction");

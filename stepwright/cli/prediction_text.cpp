@@ -9,6 +9,7 @@
 #include "stepwright/cli/whole_run_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/model/parameters.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/losses.h"
@@ -82,20 +83,32 @@ std::string losses_line(const Prediction& prediction) {
   return text;
 }
 
+/// Of a model of which some parameters are frozen.
+std::string trained_line(const Prediction& prediction) {
+  const Architecture& model = prediction.planned.job.model;
+  if (!model.freezes()) return "";
+  const std::int64_t trained = count_trained_parameters(model);
+  const double share = static_cast<double>(trained) / static_cast<double>(prediction.parameters);
+  return fmt::format("trained     {} of {} parameters ({})\n", format_count(trained),
+                     format_count(prediction.parameters), format_percent(share));
+}
+
 std::string summary(const Prediction& prediction, const AskedRun& asked) {
   const Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
   return fmt::format(
       "{}\n\n"
       "plan        {}\n"
+      "{}"
       "step time   {} ({} to {} with a probability of 80%)\n"
       "throughput  {} tokens/s, {} tokens/s per device\n"
       "training    {}\n"
       "memory      {}\n"
       "MFU         {} (HFU {}): {} per device of {}, the dense peak in {}\n"
       "losses      {}\n",
-      job_line(job), plan_words(prediction.planned.plan, job), format_time(step_s),
-      format_time(prediction.interval.low * step_s), format_time(prediction.interval.high * step_s),
+      job_line(job), plan_words(prediction.planned.plan, job), trained_line(prediction),
+      format_time(step_s), format_time(prediction.interval.low * step_s),
+      format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
       tokens_rate(prediction.tokens_per_s_per_device), run_line(prediction, asked),
       memory_line(prediction.memory), format_percent(prediction.mfu),

@@ -11,6 +11,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/given_batch.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files/read_choices.h"
@@ -26,48 +27,6 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-/// An option whose value may be a mapping as in a job.
-Document as_document(std::string_view key, const std::string& value) {
-  return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
-}
-
-struct BatchGiven {
-  std::optional<std::int64_t> sequences, length;
-};
-
-[[noreturn]] void fail_batch(const std::string& text) {
-  fail_input(
-      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 "
-                  "or 512x8192",
-                  printable(text)));
-}
-
-BatchGiven read_batch(const std::string& text) {
-  if (text.empty()) return {};
-  if (text.front() == '{') {
-    const Document document = as_document("batch", text);
-    const Node node = document.root().get("batch");
-    node.allow_only({"sequences", "length"});
-    BatchGiven batch;
-    if (const auto given = node.find("sequences")) {
-      batch.sequences = given->integer(1, kMostElements);
-    }
-    if (const auto given = node.find("length")) batch.length = given->integer(1, kMostElements);
-    return batch;
-  }
-  const std::size_t cross = text.find_first_of("x,");
-  BatchGiven batch;
-  batch.sequences = whole_number(std::string_view(text).substr(0, cross));
-  if (cross != std::string::npos)
-    batch.length = whole_number(std::string_view(text).substr(cross + 1));
-  const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
-  if (!whole) fail_batch(text);
-  for (const auto& value : {batch.sequences, batch.length}) {
-    if (value && (*value < 1 || *value > kMostElements)) fail_batch(text);
-  }
-  return batch;
 }
 
 /// One value of two places that may both state it.
@@ -128,7 +87,7 @@ Cluster cluster_of(Draft& draft, const Given& given) {
   } else if (given.nodes) {
     fail_input("--nodes goes with the name of a profile: --cluster states its own");
   }
-  const Document document = as_document("cluster", mapping);
+  const Document document = option_document("cluster", mapping);
   return read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
@@ -162,7 +121,7 @@ void name_model(Architecture& model, std::vector<std::string>& notes) {
 }
 
 void settle_batch(Draft& draft, const Given& given, const std::string& file) {
-  const BatchGiven batch = read_batch(given.batch);
+  const GivenBatch batch = read_given_batch(given.batch);
   const bool sequences_given = batch.sequences && !draft.sequences;
   const bool length_given = batch.length && !draft.length;
   settle(draft.sequences, batch.sequences, file, "--batch", "sequences of a step");
@@ -208,7 +167,7 @@ void Draft::leave_out(Node setting, std::string why) {
 
 Given with_model(Given given) {
   if (given.model.empty() || given.known_model) return given;
-  const Document document = as_document("model", given.model);
+  const Document document = option_document("model", given.model);
   given.known_model = read_model(document.root().get("model"), std::filesystem::current_path());
   return given;
 }
@@ -317,6 +276,7 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.attention_stated = draft.attention.has_value();
   if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);
   keep_held_modules(draft, job.model);
+  take_documents(read_given_batch(given.batch), job, draft);
   group_experts(draft.plan, job.model);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (draft.framework_gradients) draft.plan.accumulate = default_gradients(job, draft.plan);

@@ -24,7 +24,8 @@ struct Given {
   std::vector<std::string> settings;
   std::string function;                 ///< Of a Python file, which makes the configuration.
   std::optional<std::int64_t> command;  ///< Of a script that starts several, from 1.
-  std::string batch;  ///< `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job.
+  /// `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job, also with lengths of documents.
+  std::string batch;
   /// The model in place of the words above, where it is known already.
   std::optional<Architecture> known_model;
   std::optional<Cluster> known_cluster;
@@ -40,6 +41,12 @@ struct SourceFile {
 inline bool holds(const SourceFile& file, std::string_view text) {
   return file.text.find(text) != std::string::npos;
 }
+
+/// How a program packs documents.
+struct PackingWords {
+  Packing packing;
+  bool batch_of_documents = false;  ///< Its batch counts documents, not packed sequences.
+};
 
 /// The plan and job as the files of a framework say them, before what they leave open is settled.
 struct Draft {
@@ -58,6 +65,7 @@ struct Draft {
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdamW;
   std::optional<AdapterWords> adapters;
+  std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;

@@ -112,6 +112,16 @@ Json stage_json(const Prediction& p, std::size_t i) {
           {"breakdown", breakdown_json(times.breakdown)}};
 }
 
+Json model_json(const Prediction& p) {
+  const Job& job = p.planned.job;
+  Json model{{"name", job.model_name},
+             {"parameters", p.parameters},
+             {"active_parameters", p.active_parameters}};
+  if (job.model.freezes()) model["trained_parameters"] = count_trained_parameters(job.model);
+  model["flops_per_token"] = p.flops_per_token;
+  return model;
+}
+
 Json losses_json(const Prediction& p) {
   Json list = Json::array();
   for (const Loss& loss : losses(p)) {
@@ -176,11 +186,7 @@ Json breakdown_json(const Breakdown& b) {
 
 Json prediction_json(const Prediction& p) {
   const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);
-  Json out{{"model",
-            {{"name", p.planned.job.model_name},
-             {"parameters", p.parameters},
-             {"active_parameters", p.active_parameters},
-             {"flops_per_token", p.flops_per_token}}},
+  Json out{{"model", model_json(p)},
            {"step_time_s", p.simulation.step_time_s},
            {"low_s", p.interval.low * p.simulation.step_time_s},
            {"high_s", p.interval.high * p.simulation.step_time_s},

@@ -102,13 +102,13 @@ double generation_s(const PublishedStep& step) {
   return *step.step_s - step.predicted.training_s - step.predicted.sync.seconds();
 }
 
-const PublishedStep& step_of(const std::string& id) {
+const PublishedStep& row_of(const std::string& id) {
   return *std::ranges::find(published_steps(), id, &PublishedStep::id);
 }
 
 /// A step whose generation is that of the step in turns, on as many devices as generate here.
 double predicted_s(const PublishedStep& step) {
-  const PublishedStep& turns = step_of(step.on_policy);
+  const PublishedStep& turns = row_of(step.on_policy);
   const double generating =
       static_cast<double>(step.predicted.update.planned.job.method.rollout->devices);
   const double generation = generation_s(turns) * static_cast<double>(turns.predicted.devices) /

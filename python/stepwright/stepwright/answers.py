@@ -19,6 +19,8 @@ class Model(Part):
     """Trained parameters."""
     active_parameters: int
     """Parameters that one token uses; with experts fewer than all."""
+    trained_parameters: int | None = None
+    """Where some are frozen: those that are not, adapters with them."""
     flops_per_token: float
     """FLOPs of one token, forward and backward."""
 

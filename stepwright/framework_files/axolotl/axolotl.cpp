@@ -11,6 +11,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/axolotl/settings.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/model/catalog.h"
@@ -163,6 +164,11 @@ void read_axolotl_adapters(const Fields& fields, Draft& draft) {
   if (fields.flag("load_in_4bit", false)) draft.adapters->base = DType::kNf4;
 }
 
+/// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: first-fit decreasing;
+/// src/axolotl/utils/schemas/config.py: excess_length_strategy drops.
+constexpr PackingWords kMultipack = {
+    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
+
 }  // namespace
 
 void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -183,6 +189,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   read_attention_flags(fields, left_out, draft);
   read_loss(fields, draft);
   read_axolotl_adapters(fields, draft);
+  take_packing(fields, "sample_packing", kMultipack, given, draft);
   take_optimizer(fields, "optimizer", left_out, draft);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer, left_out);
   read_mesh(fields, is_fsdp, given, trainer, draft);

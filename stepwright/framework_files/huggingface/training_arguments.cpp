@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 
@@ -54,6 +55,19 @@ void read_trl_adapters(const Fields& arguments, Draft& draft) {
                                                   .usual_dropout = 0.05});
   if (arguments.flag("load_in_8bit", false)) draft.adapters->base = DType::kFp8;
   if (arguments.flag("load_in_4bit", false)) draft.adapters->base = DType::kNf4;
+}
+
+/// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the
+/// longest first into the fullest sequence that has room, and cuts what is longer; `wrapped` makes
+/// documents of a sequence one.
+void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft) {
+  const auto strategy = arguments.node().find("packing_strategy");
+  if (strategy && strategy->is_scalar() && strategy->text() == "wrapped") return;
+  take_packing(arguments, "packing",
+               {.packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kSplit}}, given,
+               draft);
+  take_packing(arguments, "padding_free",
+               {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kSplit}}, given, draft);
 }
 
 }  // namespace
@@ -112,6 +126,7 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   if (const auto id = arguments.find("model_name_or_path")) take_hub_model(*id, given, draft);
   read_length(arguments, draft);
   read_trl_adapters(arguments, draft);
+  read_trl_packing(arguments, given, draft);
   read_trainer_fields(arguments, files, trainer, left_out, draft);
   settle_program(arguments, files, trainer, left_out, given, draft, known);
 }

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/llamafactory/settings.h"
@@ -83,6 +84,12 @@ void read_recomputation(const Fields& fields, Draft& draft) {
   }
 }
 
+/// hiyouga/LLaMA-Factory src/llamafactory/data/processor/supervised.py: packs by
+/// `greedy_knapsack`, the longest that fits first, and drops what is longer than `cutoff_len`.
+/// Without `neat_packing` documents of a sequence see each other: it is one.
+constexpr PackingWords kNeatPacking = {
+    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
+
 }  // namespace
 
 void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -103,6 +110,7 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   read_recomputation(fields, draft);
   read_weight_types(fields, draft);
   read_sequence_parallelism(fields, draft);
+  take_packing(fields, "neat_packing", kNeatPacking, given, draft);
   draft.fused_cross_entropy = fields.flag("enable_liger_kernel", draft.fused_cross_entropy);
   take_attention(fields, "flash_attn", left_out, draft);
   settle_program(fields, sorted, trainer, left_out, given, draft, kLlamaFactorySettings);

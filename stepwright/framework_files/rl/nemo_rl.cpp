@@ -8,6 +8,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/nemo_rl_settings.h"
@@ -150,6 +151,12 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
   read_megatron_text(text, root, kNemoRlSettings, given, draft, file);
 }
 
+/// NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py: its packers are first-fit ones; batches count
+/// answers.
+constexpr PackingWords kSequencePacking = {
+    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop},
+    .batch_of_documents = true};
+
 }  // namespace
 
 void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -160,6 +167,7 @@ void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& 
   const Fields policy = root.section("policy");
   take_named_model(policy.word("model_name", ""), given, draft);
   read_cluster(root, draft);
+  take_packing(policy.section("sequence_packing"), "enabled", kSequencePacking, given, draft);
   if (policy.section("megatron_cfg").flag("enabled", false)) {
     return read_megatron_policy(root, file, given, draft);
   }

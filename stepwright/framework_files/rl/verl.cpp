@@ -7,6 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/verl_settings.h"
@@ -142,6 +143,10 @@ void read_megatron_actor(const Fields& root, const std::string& file, const Give
   take_update(update, draft);
 }
 
+/// verl/workers/engine/fsdp/transformer_impl.py: the answers of a micro-batch one behind the other.
+constexpr PackingWords kNoPadding = {
+    .packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+
 }  // namespace
 
 void read_verl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -161,6 +166,8 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
   draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");
   take_named_model(root.section("actor_rollout_ref").section("model").word("path", ""), given,
                    draft);
+  take_packing(root.section("actor_rollout_ref").section("model"), "use_remove_padding", kNoPadding,
+               given, draft);
   const std::string usual = actor.section("megatron").node().size() > 0 ? "megatron" : "fsdp";
   const std::string strategy = actor.word("strategy", usual);
   if (strategy == "megatron") return read_megatron_actor(root, file.name, given, draft);

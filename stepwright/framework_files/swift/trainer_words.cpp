@@ -9,6 +9,7 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/swift/settings.h"
@@ -115,6 +116,18 @@ void read_tuner(const Fields& fields, std::string_view usual, Draft& draft) {
   draft.adapters->base = bits->text() == "4" ? DType::kNf4 : DType::kFp8;
 }
 
+namespace {
+
+/// modelscope/ms-swift swift/llm/dataset/utils.py: `calculate_matched_group` packs by
+/// `binpacking.to_constant_volume`, the longest first; longer ones than `max_length` are deleted.
+constexpr PackingWords kSwiftPacking = {
+    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
+/// One sequence of all documents of a micro-batch.
+constexpr PackingWords kPaddingFree = {
+    .packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+
+}  // namespace
+
 void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
                         Draft& draft) {
   if (draft.framework.name == "megatron-core") draft.framework = {.name = "accelerate"};
@@ -135,6 +148,8 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
   draft.plan.context_kind = ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
   read_tuner(fields, "lora", draft);
+  take_packing(fields, "packing", kSwiftPacking, given, draft);
+  take_packing(fields, "padding_free", kPaddingFree, given, draft);
   settle_program(fields, files, trainer, left_out, given, draft, kSwiftSettings);
 }
 

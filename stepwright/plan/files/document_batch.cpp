@@ -76,14 +76,15 @@ std::string read_path(Node node, const std::filesystem::path& directory) {
 }
 
 std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
-                                                 const std::filesystem::path& directory) {
+                                                 const std::filesystem::path& directory,
+                                                 const Packing& unsaid) {
   const auto lengths = batch.find("lengths");
   const auto packing = batch.find("packing");
   if (!lengths && packing) packing->fail("needs batch.lengths: how long documents are");
   if (!lengths) return std::nullopt;
   DocumentBatch read;
   read_lengths(*lengths, directory, read);
-  if (packing) read.packing = read_packing(*packing);
+  read.packing = packing ? read_packing(*packing) : unsaid;
   try {
     read.packs = make_packs(read.lengths, read.packing, length);
   } catch (const Error& error) {

@@ -10,9 +10,10 @@
 namespace stepwright {
 
 /// Reads `lengths` and `packing` of a batch whose sequences have `length` tokens; nothing where it
-/// names no lengths. Paths are relative to `directory`.
+/// names no lengths; `unsaid` where it names no packing. Paths are relative to `directory`.
 std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
-                                                 const std::filesystem::path& directory);
+                                                 const std::filesystem::path& directory,
+                                                 const Packing& unsaid = {});
 
 /// Adds both keys to a batch.
 void write_document_batch(nlohmann::ordered_json& batch, const DocumentBatch& documents);

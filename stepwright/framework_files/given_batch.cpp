@@ -1,0 +1,103 @@
+#include "stepwright/framework_files/given_batch.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "stepwright/core/divide_up.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/files/document_batch.h"
+#include "stepwright/plan/files/read_choices.h"
+
+namespace stepwright {
+namespace {
+
+[[noreturn]] void fail_batch(const std::string& text) {
+  fail_input(
+      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 "
+                  "or 512x8192",
+                  printable(text)));
+}
+
+GivenBatch read_batch_mapping(const std::string& text) {
+  Document document = option_document("batch", text);
+  const Node node = document.root().get("batch");
+  node.allow_only({"sequences", "length", "lengths", "packing"});
+  GivenBatch batch;
+  if (const auto given = node.find("sequences")) {
+    batch.sequences = given->integer(1, kMostElements);
+  }
+  if (const auto given = node.find("length")) batch.length = given->integer(1, kMostElements);
+  if (node.find("lengths") || node.find("packing")) batch.documents = std::move(document);
+  return batch;
+}
+
+/// Sequences into which a step's documents are packed, in whole micro-batches of all ranks.
+std::int64_t packed_sequences_of(const Job& job, const Plan& plan) {
+  const double each = total_count(job.documents->packs.documents);
+  const std::int64_t pass = plan.parallel.data * plan.micro_batch;
+  const auto needed =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(job.sequences) / each));
+  return divide_up(needed, pass) * pass;
+}
+
+}  // namespace
+
+Document option_document(std::string_view key, const std::string& value) {
+  return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
+}
+
+GivenBatch read_given_batch(const std::string& text) {
+  if (text.empty()) return {};
+  if (text.front() == '{') return read_batch_mapping(text);
+  const auto whole_number = [](std::string_view digits) -> std::optional<std::int64_t> {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  };
+  const std::size_t cross = text.find_first_of("x,");
+  GivenBatch batch;
+  batch.sequences = whole_number(std::string_view(text).substr(0, cross));
+  if (cross != std::string::npos)
+    batch.length = whole_number(std::string_view(text).substr(cross + 1));
+  const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
+  if (!whole) fail_batch(text);
+  for (const auto& value : {batch.sequences, batch.length}) {
+    if (value && (*value < 1 || *value > kMostElements)) fail_batch(text);
+  }
+  return batch;
+}
+
+void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
+                  const Given& given, Draft& draft) {
+  if (!read_given_batch(given.batch).documents) return;
+  const auto said = fields.node().find(flag);
+  const bool on = said && !said->is_null() && said->boolean();
+  if (on) {
+    draft.packing = words;
+    static_cast<void>(fields.find(flag));
+  } else if (!draft.packing) {
+    draft.packing = {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+  }
+}
+
+void take_documents(const GivenBatch& batch, Job& job, Draft& draft) {
+  if (!batch.documents) return;
+  const Packing unsaid = draft.packing ? draft.packing->packing : Packing{};
+  job.documents = read_document_batch(batch.documents->root().get("batch"), job.length,
+                                      std::filesystem::current_path(), unsaid);
+  draft.assume("job.batch.lengths", "given by --batch");
+  if (!draft.packing || !draft.packing->batch_of_documents) return;
+  const std::int64_t documents = job.sequences;
+  job.sequences = packed_sequences_of(job, draft.plan);
+  draft.assume("job.batch.sequences",
+               fmt::format("{} documents packed into sequences of {} tokens",
+                           format_count(documents), format_count(job.length)));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "stepwright/core/error.h"
+#include "tests/framework_files/imported.h"
+
+namespace stepwright {
+namespace {
+
+const std::string kAxolotlRun =
+    "base_model: meta-llama/Meta-Llama-3-8B\nmicro_batch_size: 1\ngradient_accumulation_steps: 4\n"
+    "sequence_len: 4096\nbf16: true\n";
+const std::string kLlamaFactoryRun =
+    "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ncutoff_len: 4096\n"
+    "finetuning_type: full\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n"
+    "bf16: true\n";
+const std::string kSwiftRun =
+    "model: meta-llama/Meta-Llama-3-8B-Instruct\ntuner_type: full\nmax_length: 4096\n"
+    "per_device_train_batch_size: 1\ngradient_accumulation_steps: 4\ntorch_dtype: bfloat16\n";
+const std::string kNemoRlRun =
+    "policy:\n  model_name: meta-llama/Meta-Llama-3-8B\n  train_global_batch_size: 512\n"
+    "  train_micro_batch_size: 1\n  max_total_sequence_length: 4096\n  precision: bfloat16\n"
+    "  megatron_cfg: {enabled: true, tensor_model_parallel_size: 2}\n"
+    "  sequence_packing: {enabled: true}\ncluster: {num_nodes: 2, gpus_per_node: 8}\n";
+
+/// With documents of 1,024 tokens each.
+Given with_lengths(const std::string& more = "") {
+  Given given;
+  given.batch = "{lengths: {histogram: [[1024, 1]]}" + more + "}";
+  given.model = "llama-3-8b";
+  return with_model(given);
+}
+
+Given without_lengths() {
+  Given given;
+  given.model = "llama-3-8b";
+  return with_model(given);
+}
+
+struct PackingProgram {
+  const char* target;
+  std::string text;
+  const char* flag;
+  Packing packing;
+};
+
+const PackingProgram kPackingPrograms[] = {
+    {"axolotl",
+     kAxolotlRun + "sample_packing: true\n",
+     "sample_packing",
+     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+    {"llama-factory",
+     kLlamaFactoryRun + "neat_packing: true\n",
+     "neat_packing",
+     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+    {"ms-swift",
+     kSwiftRun + "packing: true\n",
+     "packing",
+     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+    {"ms-swift",
+     kSwiftRun + "padding_free: true\n",
+     "padding_free",
+     {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}},
+    {"nemo-rl",
+     kNemoRlRun,
+     "policy.sequence_packing.enabled",
+     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+};
+
+TEST(PackingOfFiles, IsTakenWhereLengthsAreGiven) {
+  for (const PackingProgram& program : kPackingPrograms) {
+    const ImportedPlan read =
+        import_text(program.target, "train.yaml", program.text, with_lengths());
+    const Job& job = read.planned.job;
+    ASSERT_TRUE(job.documents) << program.flag;
+    EXPECT_EQ(job.documents->packing, program.packing) << program.flag;
+    EXPECT_THAT(read.report.read, takes(program.flag, "job.batch.packing"));
+  }
+}
+
+TEST(PackingOfFiles, IsNotReadWithoutLengths) {
+  for (const PackingProgram& program : kPackingPrograms) {
+    const ImportedPlan read =
+        import_text(program.target, "train.yaml", program.text, without_lengths());
+    EXPECT_FALSE(read.planned.job.documents) << program.flag;
+    EXPECT_THAT(read.report.not_read, lists(program.flag, Matters::kYes));
+  }
+}
+
+TEST(PackingOfFiles, CountsSequencesWhereTheProgramCountsDocuments) {
+  // Four documents fill a sequence: 512 of them are 128 sequences.
+  const ImportedPlan read = import_text("nemo-rl", "train.yaml", kNemoRlRun, with_lengths());
+  EXPECT_EQ(read.planned.job.sequences, 128);
+  const ImportedPlan packed =
+      import_text("axolotl", "train.yaml", kAxolotlRun + "sample_packing: true\n", with_lengths());
+  EXPECT_EQ(packed.planned.job.sequences, 64);
+}
+
+TEST(PackingOfFiles, FillsUpToTheLongestWithoutIt) {
+  const ImportedPlan read = import_text("axolotl", "train.yaml", kAxolotlRun, with_lengths());
+  EXPECT_EQ(read.planned.job.documents->packing.kind, PackingKind::kNone);
+  EXPECT_EQ(read.planned.job.documents->packing.pad_to, PadTo::kLongest);
+}
+
+TEST(PackingOfFiles, IsThatOfThePersonFirst) {
+  const ImportedPlan read =
+      import_text("axolotl", "train.yaml", kAxolotlRun + "sample_packing: true\n",
+                  with_lengths(", packing: {kind: greedy}"));
+  EXPECT_EQ(read.planned.job.documents->packing.kind, PackingKind::kGreedy);
+}
+
+TEST(PackingOfFiles, NeedsLengthsThatCanBe) {
+  Given given = without_lengths();
+  for (const char* batch : {"{packing: greedy}", "{lengths: {histogram: []}}",
+                            "{lengths: {histogram: [[0, 1]]}}", "{lenghts: {}}"}) {
+    given.batch = batch;
+    EXPECT_THROW(import_text("axolotl", "train.yaml", kAxolotlRun, given), Error) << batch;
+  }
+}
+
+}  // namespace
+}  // namespace stepwright
