@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "stepwright/cli/asked_run.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
@@ -19,6 +18,7 @@
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/step/program_json.h"
+#include "stepwright/whole_run/asked_run.h"
 
 namespace stepwright {
 namespace {

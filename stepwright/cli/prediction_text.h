@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/cli/asked_run.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/whole_run/asked_run.h"
 
 namespace stepwright {
 

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "stepwright/cli/against_text.h"
-#include "stepwright/cli/asked_run.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
@@ -33,6 +32,7 @@
 #include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune_json.h"
 #include "stepwright/tune/two_strands.h"
+#include "stepwright/whole_run/asked_run.h"
 
 namespace stepwright {
 namespace {

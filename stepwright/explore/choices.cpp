@@ -9,6 +9,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/explore/sizes.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
@@ -79,12 +80,12 @@ Json plan_controls() {
   return controls;
 }
 
-Json words_control(std::string_view place, Json words) {
+Json words_control(const std::string& place, Json words) {
   return {{"place", place}, {"kind", "words"}, {"words", std::move(words)}};
 }
 
 Json job_controls() {
-  Json frameworks = {{{"name", ""}, {"text", "any"}}};
+  Json frameworks = Json::array({{{"name", ""}, {"text", "any"}}});
   for (const std::string_view name : kFrameworkNames) frameworks.push_back({{"name", name}});
   Json controls = {words_control("job.framework", std::move(frameworks)),
                    words_control("job.precision", named_words(kPrecisionNames)),
@@ -102,10 +103,26 @@ Json job_controls() {
   return controls;
 }
 
+/// What a person may state of the whole run, nothing of which a step depends on.
+Json run_controls() {
+  Json writing = Json::array({{{"name", ""}, {"text", "not said"}}});
+  for (const auto& [kind, name] : kCheckpointWritingNames) writing.push_back({{"name", name}});
+  Json controls = Json::array();
+  controls.push_back(words_control("job.run." + std::string(kCheckpointsKey), std::move(writing)));
+  for (const RunKey& key : kRunKeys) {
+    controls.push_back({{"place", "job.run." + std::string(key.key)},
+                        {"kind", "optional"},
+                        {"type", key.type},
+                        {"help", key.help}});
+  }
+  return controls;
+}
+
 }  // namespace
 
 Json choices_json() {
   Json controls = job_controls();
+  for (Json& control : run_controls()) controls.push_back(std::move(control));
   for (Json& control : plan_controls()) controls.push_back(std::move(control));
   return {{"models", built_in_models()},
           {"clusters", built_in_clusters()},

@@ -8,7 +8,9 @@ namespace stepwright {
 /// for each choice of a plan (plan/plan_table.h) and for those of its job that change a step.
 /// A control has a `place` in plan files ("schedule.chunks", "job.precision") and a `kind`: `size`
 /// (of `sizes_json`), `number`, `flag`, `words` (one of its `words`, {name, text}), `flags` (a
-/// mapping of its words to yes or no), `text`, and of their own `recompute` and `graphs`.
+/// mapping of its words to yes or no), `text`, `optional` (typed, may be left out; its `type` and
+/// `help` as of options), and of their own `recompute` and `graphs`. A word that is empty stands
+/// for a choice that is left out.
 nlohmann::ordered_json choices_json();
 
 }  // namespace stepwright

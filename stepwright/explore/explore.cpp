@@ -25,6 +25,7 @@
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/free_kernels.h"
+#include "stepwright/whole_run/asked_run.h"
 
 namespace stepwright {
 namespace {
@@ -93,6 +94,7 @@ Json predicted(const Json& question) {
   if (settled.plan != planned.plan) answer["settled"] = plan_json(settled);
   const Prediction prediction = predict(settled);
   answer["prediction"] = prediction_json(prediction);
+  answer["whole_run"] = asked_run_json(prediction, {});
   answer["memory"] =
       memory_json(prediction.memory, allocated_memory(prediction.planned.job, prediction.program));
   return answer;

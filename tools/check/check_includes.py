@@ -34,7 +34,7 @@ BELOW = {
     "validate": "tune fit framework_files",
     "learn": "validate",
     "report": "simulate traffic",
-    "explore": "report tune",
+    "explore": "report whole_run",
     "check": "framework_files tune",
     "collective_files": "cost",
     "runtime": "memory huggingface process_group",

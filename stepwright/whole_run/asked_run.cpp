@@ -1,4 +1,4 @@
-#include "stepwright/cli/asked_run.h"
+#include "stepwright/whole_run/asked_run.h"
 
 #include <nlohmann/json.hpp>
 
