@@ -484,6 +484,38 @@ class Explorer(unittest.TestCase):
         self.assertIn(seconds(best["step_time_s"]), self.said(".found li"))
         self.check()
 
+    def test_a_search_leaves_a_job_that_a_person_has_gone_on_to(self):
+        self.open(link(json.dumps(JOB)))
+        self.press("Find the best plan")
+        self.choose("Sequences in a batch", 64)
+        self.wait_for("document.querySelector('.found ol') !== null")
+        self.settle()
+        self.assertEqual(self.plan()["job"]["batch"]["sequences"], 64)
+        self.assertIn("as it was when the search began", self.said(".found"))
+        self.do(PRESS % self.said(".found li button"))
+        self.assertEqual(self.plan()["job"]["batch"]["sequences"], 32)
+
+    def test_the_whole_run_is_that_of_the_command(self):
+        self.open()
+        self.tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        for place, value in (("tokens", 15e12), ("restart", "20min"), ("storage", "50GB/s")):
+            self.tab.evaluate(SET_AT % (json.dumps(f"job.run.{place}"), json.dumps(value)))
+            self.settle()
+        self.tab.evaluate(SET_AT % ('"job.run.checkpoints"', '"asynchronous"'))
+        self.settle()
+        plan = explorer.PAGE.parent / "run.json"
+        plan.write_text(json.dumps(self.plan()), encoding="utf-8")
+        told = self.command("run", plan)
+        plan.unlink()
+        self.assertEqual(told["tokens"], 15e12)
+        self.assertIn("15T tokens take", self.said(".tiles"))
+        for days in (told["days"], told["low"]["days"], told["high"]["days"]):
+            self.assertIn(f"{round(days):,} days", self.said(".tiles"))
+        self.tab.evaluate(SET_AT % ('"job.run.tokens"', '""'))
+        self.settle()
+        self.assertNotIn("tokens", self.plan()["job"]["run"])
+        self.assertIn("1T tokens take", self.said(".tiles"))
+
     def test_a_search_can_be_stopped(self):
         self.open()
         self.press("Find the best plan")

@@ -15,21 +15,26 @@ export const list = (items) => element("ul", {}, items.map((item) => element("li
 
 const kFew = 3;
 
-/** Columns are {name, number}, rows are lists of cells; `best` marks a row. On a narrow screen rows of many cells stand below each other, each cell beside the name of its column. */
+/**
+ * Columns are {name, number}, rows are lists of cells; `best` marks a row. On a narrow screen rows of
+ * many cells stand below each other, each cell beside the name of its column; roles are said, since
+ * they are lost with the layout.
+ */
 export function table({ caption, columns, rows, best }) {
   const kind = (column) => (column.number ? "number" : undefined);
-  const head = element("tr", {}, columns.map((column) => element("th", { scope: "col", class: kind(column) }, column.name)));
+  const head = element("tr", { role: "row" }, columns.map((column) => element("th", { scope: "col", role: "columnheader", class: kind(column) }, column.name)));
   const body = rows.map((row, i) =>
     element(
       "tr",
-      { class: i === best ? "best" : undefined },
-      row.map((cell, j) => element("td", { class: kind(columns[j]), "data-name": columns[j].name }, cell ?? "")),
+      { role: "row", class: i === best ? "best" : undefined },
+      row.map((cell, j) => element("td", { role: "cell", class: kind(columns[j]), "data-name": columns[j].name }, cell ?? "")),
     ),
   );
+  const parts = [element("caption", {}, caption), element("thead", { role: "rowgroup" }, head), element("tbody", { role: "rowgroup" }, body)];
   return element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    element("table", { class: columns.length > kFew && "many" }, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, body)),
+    element("table", { role: "table", class: columns.length > kFew && "many" }, parts),
   );
 }
 

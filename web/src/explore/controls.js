@@ -17,12 +17,12 @@ export function words(name, changed) {
   };
 }
 
-/** A field whose text is taken once it is left or Enter is pressed; one that is left empty is as before. */
-function typed(name, attributes, changed) {
+/** A field whose text is taken once it is left or Enter is pressed; one that is left empty is as before, unless it may be `empty`. */
+function typed(name, attributes, changed, empty = false) {
   const field = element("input", { ...attributes, "aria-label": name });
   let shown = "";
   field.addEventListener("change", () => {
-    if (field.value.trim() === "") field.value = shown;
+    if (field.value.trim() === "" && !empty) field.value = shown;
     else changed(field.value.trim());
   });
   return {
@@ -38,7 +38,7 @@ function typed(name, attributes, changed) {
 export const number = (name, changed) => typed(name, { type: "number", min: "0", step: "any", inputmode: "decimal" }, (value) => changed(Number(value)));
 
 /** Whatever has no control of its own: `show(value)`. What is no JSON is a word, or numbers in a row. */
-export function text(name, changed) {
+export function text(name, changed, { empty = false, ...attributes } = {}) {
   const read = (value) => {
     if (/^\d+([ ,]+\d+)+$/.test(value)) return value.split(/[ ,]+/).map(Number);
     try {
@@ -47,7 +47,7 @@ export function text(name, changed) {
       return value;
     }
   };
-  const field = typed(name, { type: "text", spellcheck: "false" }, (value) => changed(read(value)));
+  const field = typed(name, { type: "text", spellcheck: "false", ...attributes }, (value) => changed(value === "" ? undefined : read(value)), empty);
   const flat = (value) => Array.isArray(value) && value.every((each) => typeof each === "number");
   return {
     part: field.part,

@@ -23,6 +23,9 @@ const kNames = {
   "buckets.parameters": "Parameter bucket, elements",
   overlap: "Overlapped messages",
   "job.imbalance": "Load of the busiest expert rank",
+  "job.run.device_mttf": "Mean time to failure",
+  "job.run.storage": "Rate of the storage",
+  "job.run.host_copy": "Rate of a copy to the host",
   "job.kernels.attention": "Attention kernel",
   "job.kernels.cuda_graphs": "CUDA graphs",
 };
@@ -42,6 +45,7 @@ export const kGroups = [
   { name: "Memory", places: ["sharding", "recompute", "tensor_input", "accumulate"] },
   { name: "Messages", folded: true, places: ["overlap", "collectives", "buckets", "rank_order"] },
   { name: "Kernels", folded: true, places: ["job.kernels"] },
+  { name: "Whole run", folded: true, places: ["job.run"] },
   { name: "More", folded: true, places: [""] },
 ];
 

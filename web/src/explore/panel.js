@@ -27,8 +27,8 @@ const takeNodes = ({ job }, nodes) => {
 
 const below = (plan, keys) => keys.reduce((part, key) => part?.[key], plan);
 const valueAt = (plan, place) => below(plan, place.split("."));
-/** A control's value; a job that names no framework is of any. */
-const valueOf = (plan, place) => valueAt(plan, place) ?? (place === kFramework ? "" : undefined);
+/** A control's value; what may be left out of a job is empty there. */
+const valueOf = (plan, place) => valueAt(plan, place) ?? (place === kFramework || place.startsWith(kRun) ? "" : undefined);
 const takeFramework = (job, name) => {
   job.framework = name;
   if (name === "") delete job.framework;
@@ -49,6 +49,7 @@ const kFollowing = {
   },
 };
 const kFramework = "job.framework";
+const kRun = "job.run.";
 const kSettles = ["parallel", "schedule", "sharding"];
 
 /** Makes the part of a control, and what sets it to what a plan says: `show(value, plan, sizes)`. */
@@ -60,6 +61,7 @@ const kMakers = {
   },
   number: (name, control, changed) => number(name, changed),
   text: (name, control, changed) => text(name, changed),
+  optional: (name, { type, help }, changed) => text(name, changed, { empty: true, placeholder: type, title: help }),
   flag: (name, control, changed) => flag(name, changed),
   words: (name, control, changed) => {
     const made = words(name, changed);
@@ -114,7 +116,8 @@ export function panel(choices, { changed, begun }) {
     if (place === kFramework) return begin(takeFramework);
     return change((plan, value) => {
       const before = valueAt(plan, place);
-      setAt(plan, place, value);
+      if (place.startsWith(kRun)) plan.job.run ??= {};
+      setAt(plan, place, value === "" ? undefined : value);
       kFollowing[place]?.(plan, value, before, { ...shown, control });
     }, kSettles.includes(place.split(".")[0]));
   };

@@ -13,6 +13,7 @@ import { furtherSections, headline, lossSentence, memorySentence, stageTimes } f
 
 const kLinked = "the plan of this link";
 const kSlow = 400; // milliseconds without an answer
+const kRead = 4000; // milliseconds for a line that goes away again
 
 const kFirstJob = {
   stepwright: "job/2",
@@ -28,10 +29,10 @@ class Results {
   }
 
   show(answer) {
-    const { prediction, memory, words, code } = answer;
+    const { prediction, memory, words, code, whole_run: run } = answer;
     if (!this.stages) this.make(answer);
     this.lead.replaceChildren(`${answer.job}: ${words}. `, element("code", {}, code));
-    this.tiles.replaceChildren(headline(prediction));
+    this.tiles.replaceChildren(headline(prediction, run));
     this.losses.textContent = lossSentence(prediction);
     this.fullest.textContent = memorySentence(memory);
     this.stages.change(stageTimes(prediction));
@@ -194,7 +195,9 @@ class Explorer {
 
   /** Why the plan in the panel is not the one in the pictures; nothing where it is. */
   say(message, ways = []) {
+    const focused = this.message.contains(document.activeElement);
     this.message.hidden = message === undefined;
+    if (focused) this.search.focus(); // what had it is gone
     this.search.classList.toggle("primary", ways.length === 0);
     ways[0]?.classList.add("primary");
     if (!this.plan) this.bar.replaceChildren("No plan is shown.");
@@ -211,16 +214,18 @@ class Explorer {
         paragraph(`${simulating ? "Plans simulated" : "Parts of the space searched"}: ${count(done)} of at most ${count(most)}`),
         element("progress", { max: String(Math.max(most, 1)), value: String(done), "aria-label": "How far the search is" }),
       );
-    const answer = await this.searching.ask({ ask: "tune", text: JSON.stringify(this.job()), name: "the job" }, tell);
+    const asked = JSON.stringify(this.job());
+    const answer = await this.searching.ask({ ask: "tune", text: asked, name: "the job" }, tell);
     this.endSearch();
     if (answer.error !== undefined) return this.say(answer.error);
     const [best] = answer.plans;
+    const same = asked === JSON.stringify(this.job()); // else the person has gone on to another job
     const line = (plan) => element("li", {}, button(plan.code, () => this.want({ plan: plan.plan })), ` ${time(plan.step_time_s)}, ${bytes(plan.peak_memory_bytes)}`);
     this.found.replaceChildren(
-      paragraph(best.fits ? `The best of ${count(answer.legal)} legal plans, and the best of other families:` : "No plan fits; this one needs the least memory:"),
+      paragraph(best.fits ? `The best of ${count(answer.legal)} legal plans${same ? "" : " of the job as it was when the search began"}, and the best of other families:` : "No plan fits; this one needs the least memory:"),
       element("ol", {}, answer.plans.map(line)),
     );
-    return this.want({ plan: best.plan });
+    return same && this.want({ plan: best.plan });
   }
 
   endSearch() {
@@ -231,8 +236,12 @@ class Explorer {
   }
 
   async picture() {
+    this.further.replaceChildren(paragraph("The pictures are being drawn."));
     const pictures = await this.engine.ask({ ask: "pictures", text: JSON.stringify(this.settled), name: "the plan" });
-    if (pictures.error !== undefined) return this.say(pictures.error);
+    if (pictures.error !== undefined) {
+      this.further.replaceChildren();
+      return this.say(pictures.error);
+    }
     this.further.replaceChildren(...furtherSections(pictures).filter(Boolean));
     return drawAll();
   }
@@ -245,8 +254,13 @@ class Explorer {
   }
 
   async copy() {
-    await navigator.clipboard.writeText(location.href);
-    this.bar.replaceChildren("The link to this plan is copied.");
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.bar.replaceChildren("The link to this plan is copied.");
+    } catch {
+      this.bar.replaceChildren("This browser does not let the page copy. The address of the page is the link.");
+    }
+    setTimeout(() => this.tell(), kRead);
   }
 }
 
@@ -260,7 +274,9 @@ export function explorePage({ engine: packed }) {
   parts.whole = element("div", { class: "explorer", hidden: "" }, parts.aside, parts.main);
   (async () => {
     const engine = new Engine(await unpacked(packed));
-    const explorer = new Explorer(parts, engine, await engine.ask({ ask: "choices" }));
+    const choices = await engine.ask({ ask: "choices" });
+    if (choices.error !== undefined) throw new Error(choices.error);
+    const explorer = new Explorer(parts, engine, choices);
     await explorer.open();
   })().catch((error) => parts.bar.replaceChildren(`The planner cannot run in this browser: ${error.message}`));
   return [parts.bar, parts.message, parts.whole];
