@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "stepwright/step/blocks.h"
+#include "stepwright/step/scan_purpose.h"
 
 namespace stepwright {
 namespace {
@@ -89,14 +90,6 @@ Operator convolution(const Emit& e, Phase phase, Mixer kind) {
                              .inner = e.s.model->state_mixer->kernel});
   op.parameter = e.out.parameter(LayerPart::kMixerConvolution);
   return op;
-}
-
-Purpose scan_of(Mixer kind) {
-  switch (kind) {
-    case Mixer::kDeltaNet: return Purpose::kDeltaScan;
-    case Mixer::kMamba2: return Purpose::kMamba2Scan;
-    default: return Purpose::kMambaScan;
-  }
 }
 
 Operator scan(const Emit& e, Phase phase, Mixer kind) {

@@ -5,6 +5,7 @@
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/state_mixer.h"
+#include "stepwright/step/scan_purpose.h"
 
 namespace stepwright {
 namespace {
@@ -29,14 +30,6 @@ double fused_attention_flops(const Operator& op) {
          product({over_head * s.head_dim + over_value * s.value_dim});
 }
 
-Mixer mixer_of(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::kDeltaScan: return Mixer::kDeltaNet;
-    case Purpose::kMamba2Scan: return Mixer::kMamba2;
-    default: return Mixer::kMamba;
-  }
-}
-
 /// A backward computes the states of the chunks again, and two products for each of the forward's
 /// (state-spaces/mamba, ssd_combined.py; fla-org/flash-linear-attention,
 /// gated_delta_rule/chunk.py).
@@ -48,19 +41,51 @@ double scan_flops(const Operator& op) {
                          .state = s.head_dim,
                          .chunk = s.keys};
   const double forward =
-      product({s.batch, s.queries}) * scan_flops_per_token(mixer, mixer_of(op.purpose));
+      product({s.batch, s.queries}) * scan_flops_per_token(mixer, scanned_by(op.purpose));
   return is_backward(op.phase) ? 3 * forward : forward;
 }
 
-/// Queries, keys, values and results of every token, and in fp32 the state of each chunk, written
-/// and read.
+/// What a scan moves, in elements of a sequence.
+struct ScanElements {
+  double values = 0;    ///< Of all heads, and as many results.
+  double keys = 0;      ///< Of all groups, and as many queries.
+  double states = 0;    ///< Of all chunks.
+  double products = 0;  ///< Of queries and keys inside of chunks.
+};
+
+ScanElements scan_elements(const Shape& s) {
+  const double tokens = product({s.batch, s.queries});
+  const auto chunk = std::max<std::int64_t>(1, s.keys);
+  return {
+      .values = tokens * product({s.heads, s.value_dim}),
+      .keys = tokens * product({s.kv_heads, s.head_dim}),
+      .states = product({s.batch, divide_up(s.queries, chunk), s.heads, s.head_dim, s.value_dim}),
+      .products = tokens * product({s.kv_heads, chunk})};
+}
+
+/// The kernels of Mamba-2 one after the other, each of which reads and writes its tensors once:
+/// states of chunks, their passing on, products of C and B, results; and in the backward the first
+/// three again, gradients of states, of x, B, C, of the products and of the decays
+/// (state-spaces/mamba mamba_ssm/ops/triton/ssd_combined.py, _mamba_chunk_scan_combined_fwd and
+/// _bwd). States are written in fp32 and passed on in the type of C; products are in fp32.
+double mamba2_bytes(const Operator& op) {
+  const ScanElements n = scan_elements(op.shape);
+  const double w = width(op.dtype);
+  constexpr double kExact = 4;
+  if (is_backward(op.phase)) {
+    return 11 * w * n.values + (11 * w + 4 * kExact) * n.keys + (2 * kExact + 9 * w) * n.states +
+           6 * kExact * n.products;
+  }
+  return 3 * w * n.values + 4 * w * n.keys + (2 * kExact + 2 * w) * n.states +
+         2 * kExact * n.products;
+}
+
+/// Of others queries, keys, values and results of every token, and in fp32 the state of each chunk,
+/// written and read.
 double scan_bytes(const Operator& op) {
-  const Shape& s = op.shape;
-  const double tokens = product({s.batch, s.queries}) * (2 * product({s.kv_heads, s.head_dim}) +
-                                                         2 * product({s.heads, s.value_dim}));
-  const double states = product({s.batch, divide_up(s.queries, std::max<std::int64_t>(1, s.keys)),
-                                 s.heads, s.head_dim, s.value_dim});
-  const double forward = width(op.dtype) * tokens + 2 * 4 * states;
+  if (op.purpose == Purpose::kMamba2Scan) return mamba2_bytes(op);
+  const ScanElements n = scan_elements(op.shape);
+  const double forward = width(op.dtype) * (2 * n.keys + 2 * n.values) + 2 * 4 * n.states;
   return is_backward(op.phase) ? 3 * forward : forward;
 }
 

@@ -80,6 +80,24 @@ TEST(Work, UnfusedAttentionComputesAndStoresAllPairs) {
   EXPECT_EQ(memory_bytes(attention(OperatorKind::kSoftmax, Phase::kDataGradient)), 3 * 2 * all);
 }
 
+TEST(Work, AScanOfMamba2MovesTheTensorsOfItsKernels) {
+  // Of 8 tokens in chunks of 4: 48 values, 40 elements of B and of C, 60 of states, 32 products.
+  Operator op{.kind = OperatorKind::kScan,
+              .phase = Phase::kForward,
+              .dtype = DType::kBf16,
+              .shape = {.batch = 1,
+                        .heads = 2,
+                        .kv_heads = 1,
+                        .queries = 8,
+                        .keys = 4,
+                        .head_dim = 5,
+                        .value_dim = 3},
+              .purpose = Purpose::kMamba2Scan};
+  EXPECT_DOUBLE_EQ(memory_bytes(op), 3 * 2 * 48 + 4 * 2 * 40 + (8 + 4) * 60 + 8 * 32);
+  op.phase = Phase::kDataGradient;
+  EXPECT_DOUBLE_EQ(memory_bytes(op), 11 * 2 * 48 + (22 + 16) * 40 + (8 + 18) * 60 + 24 * 32);
+}
+
 TEST(Work, VectorOperatorsMoveEachOperandOnce) {
   struct Case {
     OperatorKind kind;
