@@ -5,7 +5,7 @@ namespace {
 
 std::vector<Family> joined() {
   std::vector<Family> all;
-  for (const auto& families : {llama_weights(), gpt_weights(), expert_weights()}) {
+  for (const auto& families : {llama_weights(), gpt_weights(), expert_weights(), state_weights()}) {
     all.insert(all.end(), families.begin(), families.end());
   }
   return all;

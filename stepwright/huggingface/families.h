@@ -15,6 +15,7 @@ namespace stepwright {
 enum class Storage : std::uint8_t {
   kWhole,         ///< As it is.
   kTransposed,    ///< Columns x rows (Conv1D of GPT-2).
+  kFilters,       ///< Rows x 1 x columns: a filter for each channel.
   kQkv,           ///< Three tensors: queries, keys, values.
   kQkvByHead,     ///< One tensor: queries, keys, values of the first head, of the second, ...
   kHeads,         ///< A tensor for each head.
@@ -64,6 +65,7 @@ const std::vector<Family>& weight_families();
 std::span<const Family> llama_weights();
 std::span<const Family> gpt_weights();
 std::span<const Family> expert_weights();
+std::span<const Family> state_weights();
 
 /// The family of a `model_type`; null when it is not among them.
 const Family* find_family(std::string_view model_type);

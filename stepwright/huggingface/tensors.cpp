@@ -38,6 +38,7 @@ class Writer {
     ForeignTensor tensor{.own = own,
                          .columns = parameter.columns,
                          .transposed = names.storage == Storage::kTransposed,
+                         .filters = names.storage == Storage::kFilters,
                          .vector = parameter.vector};
     const auto part = [&](std::size_t which, std::int64_t expert, std::vector<RowRun> rows) {
       const std::string_view name = names.theirs.at(which);
@@ -49,6 +50,7 @@ class Writer {
     const std::int64_t half = parameter.rows / 2;
     switch (names.storage) {
       case Storage::kWhole:
+      case Storage::kFilters:
       case Storage::kTransposed: return part(0, 0, {{0, parameter.rows}});
       case Storage::kQkv: {
         const std::int64_t queries = model_.heads * model_.head_dim;
@@ -106,7 +108,8 @@ std::int64_t ForeignTensor::row_count() const {
 
 std::vector<std::int64_t> ForeignTensor::shape() const {
   if (heads > 0) return {heads, row_count() / heads};
-  if (vector) return {row_count()};
+  if (filters) return {row_count(), 1, columns};
+  if (vector && columns == 1) return {row_count()};
   if (transposed) return {columns, row_count()};
   return {row_count(), columns};
 }

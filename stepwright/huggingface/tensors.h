@@ -23,7 +23,8 @@ struct ForeignTensor {
   std::vector<RowRun> rows;  ///< In the order of the tensor's.
   std::int64_t columns = 1;  ///< Of both.
   bool transposed = false;   ///< Stored columns x rows.
-  bool vector = false;       ///< Stored with one extent,
+  bool filters = false;      ///< Stored rows x 1 x columns.
+  bool vector = false;       ///< Of one column: stored with one extent,
   std::int64_t heads = 0;    ///< or, above 0, with a row for each head.
 
   [[nodiscard]] std::int64_t row_count() const;
