@@ -2,7 +2,10 @@
 #include "stepwright/model/catalog_layered.h"
 
 #include <cmath>
+#include <string>
+#include <string_view>
 
+#include "stepwright/model/layer_letters.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright {
@@ -132,35 +135,63 @@ Architecture qwen3_next() {
   return model;
 }
 
-/// Mamba-2 and MLPs by turns, a few layers that attend.
-Architecture nemotron_h_8b() {
-  Architecture model{.hidden = 4096,
-                     .heads = 32,
+void use_letters(Architecture& model, std::string_view letters) {
+  std::vector<LayerClass> layers = layers_of_letters(letters).value();
+  model.layers = std::ssize(layers);
+  set_layers(model, std::move(layers));
+}
+
+/// Mamba-2, MLPs or experts, and a few layers that attend.
+Architecture nemotron_h(std::int64_t hidden, std::int64_t heads, std::int64_t ffn,
+                        std::int64_t mamba_heads, std::int64_t state) {
+  Architecture model{.hidden = hidden,
+                     .heads = heads,
                      .kv_heads = 8,
                      .head_dim = 128,
-                     .ffn = 21504,
+                     .ffn = ffn,
                      .vocabulary = 131072,
                      .positions = 8192,
                      .gated = false,
                      .activation = Activation::kSquaredRelu,
                      .position = Position::kNone};
-  model.state_mixer = StateMixer{.heads = 128,
+  model.state_mixer = StateMixer{.heads = mamba_heads,
                                  .head_dim = 64,
                                  .groups = 8,
-                                 .state = 128,
+                                 .state = state,
                                  .chunk = 128,
                                  .convolution_bias = true,
                                  .normed = true};
-  std::vector<LayerClass> layers;
-  for (const char letter :
-       std::string_view("M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-")) {
-    LayerClass layer{.feed_forward = FeedForward::kNone};
-    if (letter == 'M') layer.mixer = Mixer::kMamba2;
-    if (letter == '-') layer = {.mixer = Mixer::kNone};
-    layers.push_back(layer);
-  }
-  model.layers = std::ssize(layers);
-  set_layers(model, std::move(layers));
+  return model;
+}
+
+Architecture nemotron_h_8b() {
+  Architecture model = nemotron_h(4096, 32, 21504, 128, 128);
+  use_letters(model, "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-");
+  return model;
+}
+
+/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/models/nemotronh.
+Architecture nemotron_h_56b() {
+  Architecture model = nemotron_h(8192, 64, 32768, 256, 256);
+  std::string letters = "M-M-M-M";
+  for (int i = 0; i < 10; ++i) letters += "*-M-M-M-M-M";
+  use_letters(model, letters + "-");
+  return model;
+}
+
+/// Experts in the place of MLPs, whose choice is corrected.
+Architecture nemotron_3_nano() {
+  Architecture model = nemotron_h(2688, 32, 1856, 64, 128);
+  model.kv_heads = 2;
+  model.positions = 262144;
+  model.experts = Experts{.count = 128,
+                          .top_k = 6,
+                          .ffn = 1856,
+                          .shared_ffn = 3712,
+                          .correction_bias = true,
+                          .scoring = Scoring::kSigmoid,
+                          .scale = 2.5};
+  use_letters(model, "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME");
   return model;
 }
 
@@ -191,11 +222,18 @@ Architecture glm45_air() {
 }
 
 constexpr LayeredModel kModels[] = {
-    {"gemma-3-1b", gemma3_1b},    {"gemma-3-27b", gemma3_27b},
-    {"glm-4.5-air", glm45_air},   {"gpt-oss-120b", gpt_oss_120b},
-    {"gpt-oss-20b", gpt_oss_20b}, {"nemotron-h-8b", nemotron_h_8b},
-    {"olmo-2-13b", olmo2_13b},    {"olmo-2-32b", olmo2_32b},
-    {"olmo-2-7b", olmo2_7b},      {"qwen3-next-80b-a3b", qwen3_next},
+    {"gemma-3-1b", gemma3_1b},
+    {"gemma-3-27b", gemma3_27b},
+    {"glm-4.5-air", glm45_air},
+    {"gpt-oss-120b", gpt_oss_120b},
+    {"gpt-oss-20b", gpt_oss_20b},
+    {"nemotron-3-nano-30b-a3b", nemotron_3_nano},
+    {"nemotron-h-56b", nemotron_h_56b},
+    {"nemotron-h-8b", nemotron_h_8b},
+    {"olmo-2-13b", olmo2_13b},
+    {"olmo-2-32b", olmo2_32b},
+    {"olmo-2-7b", olmo2_7b},
+    {"qwen3-next-80b-a3b", qwen3_next},
 };
 
 }  // namespace

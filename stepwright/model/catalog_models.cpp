@@ -60,6 +60,7 @@ Architecture nemotron() {
           .activation = Activation::kSquaredRelu,
           .norm = Norm::kLayer,
           .norm_bias = true,
+          .norm_unit_offset = true,
           .rotary_fraction = 0.5};
 }
 
@@ -167,6 +168,7 @@ Architecture build(const ExpertRow& row) {
 void use_deepseek_blocks(Architecture& model, std::int64_t query_rank, std::size_t dense_layers) {
   model.latent = LatentAttention{.query_rank = query_rank};
   model.experts->correction_bias = true;
+  model.experts->scoring = Scoring::kSigmoid;
   std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(model.layers), 0);
   std::fill_n(is_dense.begin(), dense_layers, std::uint8_t{1});
   set_dense_layers(model, is_dense);
@@ -189,8 +191,12 @@ void add_specialities(Architecture& model) {
     model.experts->normalize_top_k = false;
   } else if (model.name == "moonlight-16b-a3b") {
     use_deepseek_blocks(model, 0, 1);
+    model.experts->scale = 2.446;
   } else if (model.name == "deepseek-v3") {
     use_deepseek_blocks(model, 1536, 3);
+    model.experts->groups = 8;
+    model.experts->top_groups = 4;
+    model.experts->scale = 2.5;
     model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn, .factor = 40};
     model.multi_token_layers = 1;
   }

@@ -9,6 +9,22 @@
 namespace stepwright {
 namespace {
 
+/// Corrected sigmoids of the best groups of experts, as transformers' DeepseekV3Config has them
+/// where nothing is said; a `topk_method` that is `greedy` knows neither.
+void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
+  const auto method = fields.value("topk_method");
+  const std::string word = method ? method->text() : "noaux_tc";
+  const auto scoring = fields.value("scoring_func");
+  experts.correction_bias = word == "noaux_tc";
+  const bool sigmoid = experts.correction_bias || (scoring && scoring->text() == "sigmoid");
+  experts.scoring = sigmoid ? Scoring::kSigmoid : Scoring::kSoftmax;
+  experts.normalize_top_k = fields.flag("norm_topk_prob", true);
+  experts.scale = fields.number_or("routed_scaling_factor", 2.5, 0, 1e6);
+  if (word == "greedy") return;
+  experts.groups = fields.size_or("n_group", 8);
+  experts.top_groups = fields.size_or("topk_group", 4);
+}
+
 /// The published files have `n_routed_experts: null` for a model without experts.
 void read_deepseek_experts(const ConfigFields& fields, Architecture& model) {
   const auto count = fields.find({"n_routed_experts", "num_local_experts"});
@@ -22,9 +38,7 @@ void read_deepseek_experts(const ConfigFields& fields, Architecture& model) {
                                     : shared ? shared->integer(0, kLargestSize / experts.ffn)
                                              : 1;
   experts.shared_ffn = shared_count * experts.ffn;
-  const auto method = fields.value("topk_method");
-  experts.correction_bias = !method || method->text() == "noaux_tc";
-  experts.normalize_top_k = fields.flag("norm_topk_prob", true);
+  read_deepseek_router(fields, experts);
   model.experts = experts;
   const std::int64_t first = fields.size_or("first_k_dense_replace", 3, 0);
   const std::int64_t every = fields.size_or("moe_layer_freq", 1);

@@ -7,6 +7,7 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
+#include "stepwright/model/layer_letters.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright {
@@ -240,19 +241,11 @@ std::vector<LayerClass> nemotron_layers(const ConfigFields& fields) {
   }
   const auto pattern = fields.value("hybrid_override_pattern");
   if (!pattern) fields.fail("the key 'layers_block_type' is missing");
-  std::vector<LayerClass> layers;
-  for (const char letter : pattern->text()) {
-    switch (letter) {
-      case 'M': layers.push_back(mamba); break;
-      case '*': layers.push_back(attention); break;
-      case '-': layers.push_back(mlp); break;
-      case 'E': layers.push_back(experts); break;
-      default:
-        pattern->fail(
-            fmt::format("letters are M, *, - and E; it is '{}'", printable(pattern->text())));
-    }
+  auto layers = layers_of_letters(pattern->text());
+  if (!layers) {
+    pattern->fail(fmt::format("letters are M, *, - and E; it is '{}'", printable(pattern->text())));
   }
-  return layers;
+  return *std::move(layers);
 }
 
 /// transformers builds it with tables of their own and without biases of attention, whatever its

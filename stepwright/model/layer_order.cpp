@@ -79,6 +79,10 @@ bool has_shared_width(const Architecture& model) {
   });
 }
 
+bool has_one_branch(const LayerClass& layer) {
+  return layer.mixer == Mixer::kNone || layer.feed_forward == FeedForward::kNone;
+}
+
 bool has_mixer(const Architecture& model, Mixer mixer) {
   return any_layer(model, [&](const LayerClass& layer) { return layer.has_mixer(mixer); });
 }

@@ -30,6 +30,8 @@ void set_dense_layers(Architecture& model, const std::vector<std::uint8_t>& is_d
 
 /// Whether some layer has a dense MLP of the model's width.
 bool has_shared_width(const Architecture& model);
+/// Whether a layer is a mixer or a feed-forward alone, as layers of hybrids are (Nemotron-H).
+bool has_one_branch(const LayerClass& layer);
 /// Whether some layer is of a kind.
 bool has_mixer(const Architecture& model, Mixer mixer);
 bool has_feed_forward(const Architecture& model, FeedForward feed_forward);

@@ -225,6 +225,25 @@ TEST(Config, WeightsOfTheTopKAddUpWhereTheFileOrTheFamilySaysSo) {
   EXPECT_FALSE(read_tiny("deepseek_v3", R"("norm_topk_prob": false)").experts->normalize_top_k);
 }
 
+TEST(Config, DeepSeekRoutesByGroups) {
+  const Experts usual = *read_tiny("deepseek_v3").experts;
+  EXPECT_EQ(usual.scoring, Scoring::kSigmoid);
+  EXPECT_TRUE(usual.correction_bias);
+  EXPECT_EQ(usual.groups, 8);
+  EXPECT_EQ(usual.top_groups, 4);
+  EXPECT_EQ(usual.scale, 2.5);
+  const Experts other =
+      *read_tiny("deepseek_v3", R"("n_group": 4, "topk_group": 2, "routed_scaling_factor": 1.5)")
+           .experts;
+  EXPECT_EQ(other.groups, 4);
+  EXPECT_EQ(other.top_groups, 2);
+  EXPECT_EQ(other.scale, 1.5);
+  const Experts greedy = *read_tiny("deepseek_v3", R"("topk_method": "greedy")").experts;
+  EXPECT_EQ(greedy.groups, 1);
+  EXPECT_EQ(greedy.scoring, Scoring::kSoftmax);
+  EXPECT_THAT(input_error(tiny("deepseek_v3", R"("n_group": 3)")), HasSubstr("a divisor of"));
+}
+
 TEST(Config, DeepSeekPlacesItsExperts) {
   using Dense = std::vector<std::uint8_t>;
   EXPECT_EQ(dense_layers_of(read_tiny("deepseek_v3")), (Dense{1, 1, 1, 0}));

@@ -39,6 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
         Published{"gpt-oss-20b", 20'914'757'184}, Published{"gpt-oss-120b", 116'829'156'672},
         Published{"olmo-2-7b", 7'298'617'344}, Published{"olmo-2-13b", 13'716'198'400},
         Published{"olmo-2-32b", 32'234'279'936}, Published{"nemotron-h-8b", 8'100'852'736},
+        Published{"nemotron-3-nano-30b-a3b", 31'577'937'344},
         Published{"qwen3-next-80b-a3b", 79'674'391'296}, Published{"glm-4.5-air", 106'852'245'504},
         Published{"llama-2-7b", 6'738'415'616}, Published{"llama-2-13b", 13'015'864'320},
         Published{"llama-2-70b", 68'976'648'192}, Published{"llama-3-8b", 8'030'261'248},

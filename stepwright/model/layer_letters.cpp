@@ -1,0 +1,37 @@
+#include "stepwright/model/layer_letters.h"
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+struct LayerLetter {
+  char letter;
+  Mixer mixer;
+  FeedForward feed_forward;
+};
+constexpr LayerLetter kLetters[] = {{'M', Mixer::kMamba2, FeedForward::kNone},
+                                    {'*', Mixer::kAttention, FeedForward::kNone},
+                                    {'-', Mixer::kNone, FeedForward::kDense},
+                                    {'E', Mixer::kNone, FeedForward::kExperts}};
+
+}  // namespace
+
+std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letters) {
+  std::vector<LayerClass> layers;
+  for (const char letter : letters) {
+    const auto* known = std::ranges::find(kLetters, letter, &LayerLetter::letter);
+    if (known == std::end(kLetters)) return std::nullopt;
+    layers.push_back({.mixer = known->mixer, .feed_forward = known->feed_forward});
+  }
+  return layers;
+}
+
+std::optional<char> letter_of(const LayerClass& layer) {
+  for (const LayerLetter& known : kLetters) {
+    if (known.mixer == layer.mixer && known.feed_forward == layer.feed_forward) return known.letter;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stepwright
