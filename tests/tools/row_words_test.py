@@ -15,6 +15,7 @@ TABLES = (
     "training_runs",
     "training_runs_2",
     "training_runs_3",
+    "verification_cards",
     "memory",
     "memory_2",
     "own_runs_h100",
@@ -187,6 +188,12 @@ class Sentences(unittest.TestCase):
             self.assertEqual(card["adapters"], {"rank": rank, "alpha": 32, "targets": ["qkv"]})
         self.assertNotIn("adapters", job(model="Llama2-70B"))
 
+    def test_models_of_unlike_layers_have_names(self):
+        hybrid = {"model": "Nemotron_3_Nano", "layers": "", "recompute": "selective: moe, mlp"}
+        self.assertEqual(job(**hybrid)["model"], "nemotron-3-nano-30b-a3b")
+        self.assertEqual(plan(**hybrid)["recompute"], {"modules": ["moe"]})
+        self.assertEqual(said(SMALL | hybrid)["no_plan"], "")
+
     def test_what_no_plan_says(self):
         for cells, reason in (
             (
@@ -194,6 +201,8 @@ class Sentences(unittest.TestCase):
                 "LoRA: what is adapted is not told",
             ),
             ({"moe": "hybrid Mamba2/attention"}, "hybrid of other layers than attention and MLP"),
+            ({"model": "Nemotron_3_Super"}, "experts behind a projection of their own"),
+            ({"model": "DeepSeekV4 Flash"}, "compressed attention"),
             ({"overlap_notes": "DualPipe"}, "DualPipe: no such schedule"),
             (
                 {"overlap_notes": "cpu_offloading_num_layers=4"},

@@ -220,6 +220,34 @@ FAMILIES = (
     ("turing", "gpt3-175b"),
     ("opt-", "gpt3-175b"),
 )
+# Models whose layers no column tells, and the built-in ones that they are.
+NAMED = (
+    ("deepseek-ai/deepseek-v3", "deepseek-v3"),
+    ("openai/gpt-oss-120b", "gpt-oss-120b"),
+    ("qwen/qwen3-235b-a22b", "qwen3-235b-a22b"),
+    ("nemotron-h-56b", "nemotron-h-56b"),
+    ("nemotron-3-nano", "nemotron-3-nano-30b-a3b"),
+    ("nemotron_3_nano", "nemotron-3-nano-30b-a3b"),
+    ("nemotron v3 nano 30b", "nemotron-3-nano-30b-a3b"),
+)
+# Models that none stands for, and why.
+UNSAID = (
+    ("nemotron-3-super", "experts behind a projection of their own"),
+    ("nemotron_3_super", "experts behind a projection of their own"),
+    ("nemotron_3_ultra", "experts behind a projection of their own"),
+    ("nemotron v3 ultra", "experts behind a projection of their own"),
+    ("deepseek-v4", "compressed attention"),
+    ("deepseekv4", "compressed attention"),
+    ("qwen3.8-27b", "only what stands between an encoder and its decoder is trained"),
+)
+# What the layers of those have that some plans recompute.
+NAMED_MODULES: dict[str, dict] = {
+    "deepseek-v3": {"latent": {}, "experts": {"shared_ffn": 2048, "leading_dense": 3}},
+    "gpt-oss-120b": {"experts": {"count": 128}},
+    "qwen3-235b-a22b": {"experts": {"count": 128}},
+    "nemotron-h-56b": {},
+    "nemotron-3-nano-30b-a3b": {"experts": {"shared_ffn": 3712}},
+}
 SIZES = ("layers", "hidden", "heads", "vocab", "seq_len")
 WIDE = 5120  # from this width on DeepSeek's models project queries through a rank
 
@@ -237,6 +265,12 @@ def head_dim_of(row: Row, name: Words, moe: Words) -> int:
     if name.has("gpt-oss", "gpt oss"):
         return 64
     return row.number("hidden") // row.number("heads")
+
+
+def named_model(row: Row) -> str:
+    """The built-in model that a row's name stands for; empty where its columns say the sizes."""
+    name = row.words("model")
+    return next((model for word, model in NAMED if name.has(word)), "")
 
 
 def experts_of(row: Row, moe: Words) -> dict:
@@ -606,7 +640,7 @@ def adapters_of(row: Row) -> dict | None:
 def job_of(row: Row) -> dict:
     """The job of a row: what its columns of numbers do not say."""
     sized = all(row.number(size) for size in SIZES)
-    job: dict[str, object] = {"model": model_of(row) if sized else {}}
+    job: dict[str, object] = {"model": named_model(row) or (model_of(row) if sized else {})}
     if row.number("gpus"):
         job["cluster"] = cluster_of(row)
     job["framework"] = framework_of(row)
@@ -621,6 +655,8 @@ def job_of(row: Row) -> dict:
 def plan_of(row: Row, job: dict) -> dict:
     """The plan of a row: what its columns of numbers do not say."""
     model = job.get("model", {})
+    if isinstance(model, str):
+        model = NAMED_MODULES[model]
     plan: dict[str, object] = {}
     if row.text("sp") and (row.number("tp") or 1) > 1:
         plan["sequence_parallel"] = row.text("sp") == "y"
@@ -669,6 +705,11 @@ def refuse(row: Row) -> None:
         raise NoPlanError("vocabulary spread over pipeline stages")
     if notes.has("offload"):
         raise NoPlanError("activations or states off the GPU")
+    for word, why in UNSAID:
+        if name.has(word):
+            raise NoPlanError(why)
+    if named_model(row):
+        return
     hybrid = moe.has("mamba", "hybrid")
     if hybrid or name.has("mamba", "hybrid", "nemotron-h", "nemotron_h"):
         raise NoPlanError("hybrid of other layers than attention and MLP")

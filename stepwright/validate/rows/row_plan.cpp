@@ -42,13 +42,19 @@ void lay_over(Tree& under, const Tree& over) {
   }
 }
 
+/// Whether the job of a row names its model, and no column has to say its sizes.
+bool names_model(const Tree& job) {
+  const Tree* model = job.find("model");
+  return model != nullptr && model->kind == Tree::Kind::kScalar;
+}
+
 bool says_model(const RunRow& row, const Job* of) {
   return of == nullptr || !row.model.empty() || row.layers;
 }
 
 /// The first column that must say something and does not.
 std::optional<Skipped> silent_column(const RunRow& row, const Job* of, const Tree& job) {
-  const bool own = says_model(row, of);
+  const bool own = says_model(row, of) && !names_model(job);
   const Tree* model = job.find("model");
   const bool has_width =
       row.ffn || (model != nullptr && (model->find("ffn") || model->find("experts")));
@@ -105,7 +111,7 @@ Tree known_job(const Job* of, bool own_framework) {
 
 Tree job_of(const RunRow& row, const Job* of, Tree said) {
   Tree job = known_job(of, said.find("framework") != nullptr);
-  if (says_model(row, of)) job.set("model", model_of(row));
+  if (says_model(row, of) && !names_model(said)) job.set("model", model_of(row));
   if (!row.cluster.empty())
     said.set("cluster", Tree::mapping().set("profile", profile_of(row.cluster)));
   if (of == nullptr || said.find("cluster") != nullptr) {

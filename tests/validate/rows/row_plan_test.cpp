@@ -85,6 +85,14 @@ TEST(RowPlan, LaysJobAndPlanOverTheColumns) {
   EXPECT_EQ(reason(row), "ep not stated");
 }
 
+TEST(RowPlan, AJobMayNameItsModel) {
+  RunRow row = row_of("{framework: nanotron, model: llama-2-7b}");
+  row.layers = row.hidden = row.heads = row.vocabulary = row.ffn = std::nullopt;
+  EXPECT_EQ(planned(row).job.model.layers, 32);
+  row.job = "{framework: nanotron}";
+  EXPECT_EQ(reason(row), "layers not stated");
+}
+
 TEST(RowPlan, ARecipeIsWhatARowLeavesUnsaid) {
   RunRow row = row_of("{framework: megatron-core}", "");
   EXPECT_EQ(sharding_word(planned(row).plan.sharding), "NNG");
