@@ -17,7 +17,10 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 Enumeration::Enumeration(const Job& job, const Dimensions& space)
-    : job_(job), space_(space), total_(space.total()) {
+    : job_(job),
+      space_(space),
+      model_words_(taken_words(Ability::kModel, job, {})),
+      total_(space.total()) {
   block_points_ =
       product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
                std::ssize(space.context_kind), std::ssize(space.overlap),
@@ -88,6 +91,8 @@ std::optional<Ability> Enumeration::grid_not_run(const Plan& plan) const {
   for (const Ability ability : kOfGrid) {
     if (!space_.framework->runs_alone(ability, job_, plan)) return ability;
   }
+  const WordSet& models = space_.framework->allowed(Ability::kModel, degrees(plan));
+  if ((model_words_ & ~models).any()) return Ability::kModel;
   return std::nullopt;
 }
 

@@ -82,6 +82,7 @@ class Enumeration {
 
   const Job& job_;
   const Dimensions& space_;
+  WordSet model_words_;  ///< Of the job's model; of its framework some depend on degrees.
   std::map<StageKey, StageTable> stages_;
   std::map<DataKey, DataTable> data_;
   std::vector<GridChoice> grids_;
