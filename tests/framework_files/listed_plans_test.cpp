@@ -15,6 +15,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
@@ -146,8 +147,9 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
   for (const LaunchTarget& target : targets()) EXPECT_GT(listed[target.word], 0) << target.word;
 }
 
-/// Whether a framework has a plan for a job at all.
+/// Whether a framework has a plan for a job at all, on the devices that another plan uses.
 bool has_plan(Job job, std::string_view framework) {
+  job.use_all = true;
   job.framework = {.name = std::string(framework)};
   return Enumeration(job, dimensions(job)).legal() > 0;
 }
@@ -168,7 +170,7 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
       there.job.framework.name = target.framework;
       const bool none =
           asks_for_more(there.job, best.plan) || !has_plan(best.job, target.framework);
-      EXPECT_TRUE(none || run->plan) << target.word << " " << plan_text(best.plan);
+      EXPECT_TRUE(none || run->plan) << target.word << " " << plan_yaml(best, true);
       if (!run->plan) continue;
       there.plan = *run->plan;
       if (!expect_started(target, there)) continue;

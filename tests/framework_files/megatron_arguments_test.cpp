@@ -153,8 +153,8 @@ TEST(MegatronArguments, WhatLacksIsAskedForByName) {
   EXPECT_THAT(refusal_of(text),
               AllOf(HasSubstr("the number of heads (--set num-attention-heads=N)"),
                     HasSubstr("the vocabulary (--set vocab-size=N)")));
-  EXPECT_THAT(refusal_of(small_command("--hybrid-layer-pattern M-M*")),
-              AllOf(HasSubstr("a hybrid with Mamba layers"), HasSubstr("--model")));
+  EXPECT_THAT(refusal_of(small_command("--hybrid-layer-pattern M-GM*-M-")),
+              AllOf(HasSubstr("a hybrid of other layers"), HasSubstr("--model")));
 }
 
 TEST(MegatronArguments, TheVocabularyFollowsFromTheTokenizer) {

@@ -10,6 +10,7 @@ namespace stepwright {
 inline constexpr MegatronPlace kBridgePlaces[] = {
     {"model.()", ""},
     {"model.[]", ""},
+    {"model.hybrid_override_pattern", "hybrid_layer_pattern"},
     {"model.*", ""},
     {"train.micro_batch_size", "micro_batch_size"},
     {"train.global_batch_size", "global_batch_size"},

@@ -5,7 +5,6 @@ namespace {
 
 constexpr std::string_view kWithValue[] = {
     "--DDP-impl",
-    "--activation-func-clamp-value",
     "--adam-beta1",
     "--adam-beta2",
     "--adam-eps",
@@ -99,7 +98,6 @@ constexpr std::string_view kWithValue[] = {
     "--fp8-interval",
     "--fp8-margin",
     "--ft-num-warmup-iters",
-    "--glu-linear-offset",
     "--gpu-sniff-test-interval",
     "--grpo-clamp-eps-lower",
     "--grpo-clamp-eps-upper",
@@ -216,7 +214,6 @@ constexpr std::string_view kWithValue[] = {
     "--moe-router-dtype",
     "--moe-router-quantile-balancing-ema",
     "--moe-router-topk-limited-devices-loss",
-    "--moe-router-topk-scaling-factor",
     "--moe-routing-trace-max-training-iters",
     "--moe-routing-trace-path",
     "--moe-shared-expert-glu-interleave-size",

@@ -16,7 +16,9 @@ void set_activation(const Fields& model, Tree& fields) {
   const std::string text =
       function->is_mapping() ? function->get("_target_").text() : function->text();
   const auto says = [&](std::string_view word) { return text.ends_with(word); };
-  if (says("silu") && model.flag("gated_linear_unit", false)) {
+  if (says("quick_gelu") && model.flag("gated_linear_unit", false)) {
+    fields.set("activation", "quick_geglu");
+  } else if (says("silu") && model.flag("gated_linear_unit", false)) {
     fields.set("activation", "swiglu");
   } else if (says("squared_relu")) {
     fields.set("activation", "squared_relu");
@@ -24,7 +26,8 @@ void set_activation(const Fields& model, Tree& fields) {
     const bool fused = model.flag("bias_activation_fusion", true);
     fields.set("activation", fused && model.flag("add_bias_linear", true) ? "bias_gelu" : "gelu");
   } else {
-    function->fail_unsupported("is read where it is gated silu, gelu or squared_relu");
+    function->fail_unsupported(
+        "is read where it is gated silu, gated quick_gelu, gelu or squared_relu");
   }
 }
 
@@ -181,7 +184,6 @@ constexpr std::string_view kIdleOfModel[] = {"bf16",
                                              "fp16_lm_cross_entropy",
                                              "scatter_embedding_sequence_parallel",
                                              "hf_model_id",
-                                             "layernorm_zero_centered_gamma",
                                              "attention_softmax_in_fp32",
                                              "calculate_per_token_loss",
                                              "barrier_with_L1_time",
@@ -190,7 +192,6 @@ constexpr std::string_view kIdleOfModel[] = {"bf16",
                                              "moe_router_dtype",
                                              "moe_aux_loss_coeff",
                                              "moe_router_load_balancing_type",
-                                             "moe_router_topk_scaling_factor",
                                              "moe_z_loss_coeff",
                                              "moe_router_bias_update_rate"};
 

@@ -36,7 +36,10 @@ inline constexpr BridgeField kBridgeFields[] = {
     {"ckpt_format", "checkpoint", "ckpt_format"},
     {"use_tp_pp_dp_mapping", "dist", "use_tp_pp_dp_mapping"},
     {"tp_comm_overlap", "comm_overlap", "tp_comm_overlap"},
-    {"norm_epsilon", "model", "layernorm_epsilon"}};
+    {"norm_epsilon", "model", "layernorm_epsilon"},
+    {"hybrid_layer_pattern", "model", "hybrid_layer_pattern"},
+    {"hybrid_layer_pattern", "model", "hybrid_override_pattern"},
+    {"apply_layernorm_1p", "model", "layernorm_zero_centered_gamma"}};
 
 /// A ConfigContainer of Megatron-Bridge as fields of Megatron.
 struct BridgeFields {

@@ -49,7 +49,7 @@ void take_deepspeed_model(const Fields& fields, Architecture& model) {
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 1);
   for (std::size_t i = interval; i <= dense.size(); i += interval) dense[i - 1] = 0;
   set_dense_layers(model, dense);
-  model.mlp_bias = model.experts->bias && has_feed_forward(model, FeedForward::kDense);
+  model.experts->router_bias = false;  // Its gates have none.
 }
 
 }  // namespace stepwright

@@ -36,7 +36,8 @@ std::string quoted(const std::string& text) {
 
 std::string value_text(const MegatronArgument& flag, const Tree& value) {
   if (value.kind != Tree::Kind::kSequence) return quoted(value.text);
-  return flag.field == "moe_layer_freq" ? "'" + pattern_text(value) + "'" : list_text(value, " ");
+  const bool of_layers = flag.arity == Arity::kOne;
+  return of_layers ? "'" + pattern_text(value) + "'" : list_text(value, " ");
 }
 
 Tree placed(Tree tree, std::uint32_t line) {
@@ -277,9 +278,11 @@ std::vector<std::string> flag_texts(const Tree& fields, std::string_view release
     if (flag.arity == Arity::kNone && value->text != flag.value) return;
     if (std::ranges::find(written, flag.field) != written.end()) return;
     written.push_back(flag.field);
+    // A value that begins like an argument is no argument behind an equals sign.
+    const char between = value->text.starts_with('-') ? '=' : ' ';
     texts.push_back(flag.arity == Arity::kNone
                         ? std::string(flag.flag)
-                        : fmt::format("{} {}", flag.flag, value_text(flag, *value)));
+                        : fmt::format("{}{}{}", flag.flag, between, value_text(flag, *value)));
   });
   return texts;
 }

@@ -9,10 +9,12 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/flags.h"
+#include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
+#include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright {
 namespace {
@@ -80,6 +82,17 @@ void read_stated(const StatedArguments& stated, const std::string& name, const G
   read_environment({.file = name, .environment = stated.environment}, draft);
 }
 
+/// The program that trains a model; that of hybrids asks for their layers.
+std::string program_lines(const Architecture& model, std::string_view release) {
+  if (!is_hybrid(model)) return "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
+  if (comes_before(release, "0.17")) {
+    return "  \"$MEGATRON/pretrain_mamba.py\" \\\n"
+           "  --spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec \\\n";
+  }
+  return "  \"$MEGATRON/pretrain_hybrid.py\" \\\n"
+         "  --spec megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec \\\n";
+}
+
 }  // namespace
 
 std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -91,8 +104,9 @@ std::string write_megatron(const PlannedJob& planned, const std::vector<std::str
       "TRAIN_ARGS=${TRAIN_ARGS:---train-iters 100 --lr 3e-4 --min-lr 3e-5 --lr-decay-style cosine "
       "--lr-warmup-iters 10 --weight-decay 0.1 --clip-grad 1.0 --log-interval 1}\n\n";
   text += torchrun_lines();
-  text += "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
-  for (const std::string& flag : flag_texts(fields, planned.job.framework.version)) {
+  const std::string& release = planned.job.framework.version;
+  text += program_lines(planned.job.model, release);
+  for (const std::string& flag : flag_texts(fields, release)) {
     text += fmt::format("  {} \\\n", flag);
   }
   return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
+#include "stepwright/framework_files/megatron/experts.h"
+#include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/model/layer_order.h"
 
@@ -21,12 +23,17 @@ constexpr Named<Position> kMegatronPositions[] = {
     {Position::kRope, "rope"},   {Position::kLearned, "learned_absolute"},
     {Position::kNone, "none"},   {Position::kLearned, "absolute"},
     {Position::kRope, "rotary"}, {Position::kAlibi, "alibi"}};
-/// Megatron's gated activation of a gelu is another function, so only that of silu is here.
+/// Megatron's gated activation of a gelu is another function. `quick_geglu` is that of gpt-oss with
+/// an offset of what it gates.
 constexpr Named<Activation> kMegatronActivations[] = {{Activation::kSilu, "swiglu"},
                                                       {Activation::kGelu, "gelu"},
                                                       {Activation::kGeluTanh, "bias_gelu"},
                                                       {Activation::kSquaredRelu, "squared_relu"},
-                                                      {Activation::kGeluTanh, "openai_gelu"}};
+                                                      {Activation::kGeluTanh, "openai_gelu"},
+                                                      {Activation::kQuickGelu, "quick_geglu"},
+                                                      {Activation::kClampedSwiglu, "quick_geglu"}};
+constexpr double kGateOffset = 1;
+constexpr double kGateClamp = 7;
 constexpr double kLlama3LowFrequency = 1;
 constexpr double kLlama3HighFrequency = 4;
 constexpr std::int64_t kLlama3Positions = 8192;
@@ -48,15 +55,30 @@ void add_attention(Tree& fields, const Architecture& model) {
     fields.set("qk_head_dim", latent.nope_head_dim);
     fields.set("qk_pos_emb_head_dim", latent.rope_head_dim);
     fields.set("v_head_dim", latent.value_head_dim);
+    if (latent.index_heads > 0) {
+      fields.set("experimental_attention_variant", "dsa");
+      fields.set("dsa_indexer_n_heads", latent.index_heads);
+      fields.set("dsa_indexer_head_dim", latent.index_head_dim);
+      fields.set("dsa_indexer_topk", latent.index_top_k);
+    }
   } else {
     fields.set("kv_channels", model.head_dim);
     if (model.kv_heads != model.heads) fields.set("num_query_groups", model.kv_heads);
   }
-  if (model.qk_norm != QkNorm::kNone) fields.set("qk_layernorm", true);
-  const std::vector<std::int64_t> windows = windows_of(model);
-  const bool uniform =
-      !windows.empty() && std::ranges::count(windows, windows.front()) == model.layers;
-  if (uniform) fields.set("window_size", fmt::format("{},0", windows.front()));
+  if (model.qk_norm == QkNorm::kPlain) {
+    fields.set("qk_l2_norm", true);
+  } else if (model.qk_norm != QkNorm::kNone) {
+    fields.set("qk_layernorm", true);
+  }
+  if (model.attention_gate) fields.set("attention_output_gate", true);
+  if (model.sinks) fields.set("softmax_type", "learnable");
+}
+
+/// Latent attention has settings of its own.
+void add_yarn(Tree& fields, const Architecture& model) {
+  fields.set(model.latent ? "rope_type" : "position_embedding_type", "yarn");
+  fields.set(model.latent ? "rotary_scaling_factor" : "yarn_rotary_scaling_factor",
+             number_tree(model.rotary_scaling->factor));
 }
 
 void add_positions(Tree& fields, const Architecture& model) {
@@ -76,101 +98,9 @@ void add_positions(Tree& fields, const Architecture& model) {
     case RotaryScalingKind::kLinear:
       fields.set("seq_len_interpolation_factor", number_tree(scaling.factor));
       break;
-    case RotaryScalingKind::kYarn:
-      fields.set("rope_type", "yarn");
-      fields.set("rotary_scaling_factor", number_tree(scaling.factor));
-      break;
+    case RotaryScalingKind::kYarn: add_yarn(fields, model); break;
     default: break;
   }
-}
-
-void add_expert_fields(Tree& fields, const Architecture& model) {
-  if (!model.experts) return;
-  const Experts& experts = *model.experts;
-  fields.set("num_moe_experts", experts.count);
-  fields.set("moe_router_topk", experts.top_k);
-  fields.set("moe_ffn_hidden_size", experts.ffn);
-  if (experts.shared_ffn > 0) fields.set("moe_shared_expert_intermediate_size", experts.shared_ffn);
-  if (experts.shared_gate) fields.set("moe_shared_expert_gate", true);
-  if (experts.correction_bias) {
-    fields.set("moe_router_score_function", "sigmoid");
-    fields.set("moe_router_enable_expert_bias", true);
-  } else if (!experts.normalize_top_k) {
-    fields.set("moe_router_pre_softmax", true);
-  }
-  fields.set("moe_grouped_gemm", true);
-  const std::vector<std::uint8_t> is_dense = dense_layers_of(model);
-  if (is_dense.empty()) return;
-  Tree pattern = Tree::flow_sequence();
-  for (const std::uint8_t dense : is_dense) pattern.add(dense != 0 ? 0 : 1);
-  fields.set("moe_layer_freq", pattern);
-}
-
-/// 1 for each layer for which a list has 0.
-std::vector<std::uint8_t> zeros_of(Node node, std::int64_t layers) {
-  std::vector<std::uint8_t> zeros(static_cast<std::size_t>(layers), 0);
-  if (node.size() != zeros.size()) {
-    node.fail(
-        fmt::format("must have one entry for each of {} layers; it has {}", layers, node.size()));
-  }
-  for (std::size_t i = 0; i < zeros.size(); ++i) zeros[i] = node.at(i).integer(0, 1) == 0 ? 1 : 0;
-  return zeros;
-}
-
-/// Which layers have no experts, from a period or a list of 0 and 1.
-std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
-  if (!node.is_scalar()) return zeros_of(node, layers);
-  std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 1);
-  const auto period = static_cast<std::size_t>(node.integer(1, kLargestLayers));
-  for (std::size_t i = 0; i < dense.size(); i += period) dense[i] = 0;
-  return dense;
-}
-
-void read_experts(const Fields& fields, Architecture& model) {
-  if (!fields.has("num_moe_experts")) return;
-  Experts experts;
-  experts.count = fields.integer("num_moe_experts", 0);
-  experts.top_k = fields.integer("moe_router_topk", 2);
-  experts.ffn = fields.integer("moe_ffn_hidden_size", model.ffn);
-  experts.shared_ffn = fields.integer("moe_shared_expert_intermediate_size", 0);
-  experts.shared_gate = fields.flag("moe_shared_expert_gate", false);
-  experts.correction_bias = fields.flag("moe_router_enable_expert_bias", false);
-  const bool sigmoid = fields.word("moe_router_score_function", "softmax") == "sigmoid";
-  experts.normalize_top_k = sigmoid || !fields.flag("moe_router_pre_softmax", false);
-  experts.bias = model.mlp_bias;
-  model.experts = experts;
-  if (const auto pattern = fields.find("moe_layer_freq")) {
-    set_dense_layers(model, dense_layers(*pattern, model.layers));
-  }
-  model.mlp_bias = model.mlp_bias && has_feed_forward(model, FeedForward::kDense);
-}
-
-/// From a period, whose last layer has none, or a list of 0 and 1.
-std::vector<std::uint8_t> layers_without_window(Node pattern, std::int64_t layers) {
-  if (!pattern.is_scalar()) return zeros_of(pattern, layers);
-  std::vector<std::uint8_t> without(static_cast<std::size_t>(layers), 0);
-  const auto period = static_cast<std::size_t>(pattern.integer(1, kLargestLayers));
-  for (std::size_t i = period; i <= without.size(); i += period) without[i - 1] = 1;
-  return without;
-}
-
-/// Which layers have a window: all, all but each Nth, or those of a list of 0 and 1.
-void read_windows(const Fields& fields, Architecture& model) {
-  const auto window = fields.find("window_size");
-  if (!window) return;
-  const std::string text = window->is_sequence() ? window->at(0).text() : window->text();
-  const Document part = Document::parse(
-      "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')), "window_size");
-  const std::int64_t width = part.root().get("window_size").integer(-1, kMostOfField);
-  if (width <= 0) return;
-  std::vector<std::int64_t> windows(static_cast<std::size_t>(model.layers), width);
-  if (const auto pattern = fields.find("window_attn_skip_freq")) {
-    const std::vector<std::uint8_t> whole = layers_without_window(*pattern, model.layers);
-    for (std::size_t i = 0; i < whole.size(); ++i) {
-      if (whole[i] != 0) windows[i] = 0;
-    }
-  }
-  set_windows(model, windows);
 }
 
 /// What a latent attention has where nothing is said: of a command line (`_add_mla_args` of
@@ -196,7 +126,20 @@ LatentAttention read_latent(const Fields& fields, Draft& draft) {
   latent.nope_head_dim = fields.integer("qk_head_dim", latent.nope_head_dim);
   latent.rope_head_dim = fields.integer("qk_pos_emb_head_dim", latent.rope_head_dim);
   latent.value_head_dim = fields.integer("v_head_dim", latent.value_head_dim);
+  if (fields.word("experimental_attention_variant", "") == "dsa") {
+    latent.index_heads = fields.integer("dsa_indexer_n_heads", 64);
+    latent.index_head_dim = fields.integer("dsa_indexer_head_dim", latent.index_head_dim);
+    latent.index_top_k = fields.integer("dsa_indexer_topk", latent.index_top_k);
+  }
   return latent;
+}
+
+void read_softmax(const Fields& fields, Architecture& model, Draft& draft) {
+  const std::string word = fields.word("softmax_type", "vanilla");
+  model.sinks = word == "learnable";
+  if (word == "off-by-one") {
+    draft.leave_out(*fields.find("softmax_type"), "the one that is added to every softmax's sum");
+  }
 }
 
 void read_attention(const Fields& fields, Architecture& model, Draft& draft) {
@@ -207,6 +150,9 @@ void read_attention(const Fields& fields, Architecture& model, Draft& draft) {
       fields.integer("kv_channels", std::max<std::int64_t>(1, model.hidden / model.heads));
   const bool norms = fields.flag("qk_layernorm", false);
   model.qk_norm = norms ? QkNorm::kHead : QkNorm::kNone;
+  if (fields.flag("qk_l2_norm", false)) model.qk_norm = QkNorm::kPlain;
+  model.attention_gate = fields.flag("attention_output_gate", false);
+  read_softmax(fields, model, draft);
   if (!fields.flag("multi_latent_attention", false)) return;
   const LatentAttention latent = read_latent(fields, draft);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
@@ -240,8 +186,23 @@ void read_positions(const Fields& fields, Architecture& model) {
   } else if (const double factor = fields.number("seq_len_interpolation_factor", 1); factor != 1) {
     model.rotary_scaling = {.kind = RotaryScalingKind::kLinear, .factor = factor};
   } else if (yarn || fields.word("rope_type", model.latent ? "yarn" : "rope") == "yarn") {
+    const double latent = fields.number("rotary_scaling_factor", 40);
     model.rotary_scaling = {.kind = RotaryScalingKind::kYarn,
-                            .factor = fields.number("rotary_scaling_factor", 40)};
+                            .factor = fields.number("yarn_rotary_scaling_factor", latent)};
+  }
+}
+
+/// The gate of gpt-oss is the quick gelu of clamped rows times the others plus one.
+void read_activation(const Fields& fields, bool bias, Architecture& model) {
+  // The kernel of bias and gelu is the approximation by tanh.
+  const bool fused = fields.flag("bias_gelu_fusion", true) && bias;
+  model.activation = fields.choice("activation", kMegatronActivations,
+                                   fused ? Activation::kGeluTanh : Activation::kGelu);
+  model.gated = model.activation == Activation::kSilu || model.activation == Activation::kQuickGelu;
+  const bool quick = model.activation == Activation::kQuickGelu;
+  if (quick && fields.number("glu_linear_offset", 0) == kGateOffset) {
+    static_cast<void>(fields.find("activation_func_clamp_value"));
+    model.activation = Activation::kClampedSwiglu;
   }
 }
 
@@ -249,15 +210,18 @@ void read_mlp(const Fields& fields, Architecture& model) {
   const bool bias = fields.flag("add_bias_linear", true);
   model.mlp_bias = model.attention_output_bias = bias;
   model.qkv_bias = (bias || fields.flag("add_qkv_bias", false)) && !model.latent;
-  // The kernel of bias and gelu is the approximation by tanh.
-  const bool fused = fields.flag("bias_gelu_fusion", true) && bias;
-  model.activation = fields.choice("activation", kMegatronActivations,
-                                   fused ? Activation::kGeluTanh : Activation::kGelu);
-  model.gated = model.activation == Activation::kSilu;
+  read_activation(fields, bias, model);
   constexpr std::int64_t kMultiple = 64;
+  const bool swiglu = model.activation == Activation::kSilu;
   const std::int64_t usual =
-      model.gated ? 4 * model.hidden * 2 / 3 / kMultiple * kMultiple : 4 * model.hidden;
+      swiglu ? 4 * model.hidden * 2 / 3 / kMultiple * kMultiple : 4 * model.hidden;
   model.ffn = fields.integer("ffn_hidden_size", usual);
+}
+
+/// Biases of what no layer has are none.
+void drop_idle_biases(Architecture& model) {
+  if (!has_feed_forward(model, FeedForward::kDense)) model.mlp_bias = false;
+  if (!has_mixer(model, Mixer::kAttention)) model.attention_output_bias = model.qkv_bias = false;
 }
 
 /// A setting of a model that is no decoder of attention and MLPs, and what it then is.
@@ -266,13 +230,8 @@ struct OtherModel {
   std::string_view what;
 };
 constexpr OtherModel kOtherModels[] = {
-    {"hybrid_layer_pattern", "a hybrid with Mamba layers"},
-    {"hybrid_override_pattern", "a hybrid with Mamba layers"},
-    {"is_hybrid_model", "a hybrid with Mamba layers"},
-    {"hybrid_attention_ratio", "a hybrid with Mamba layers"},
-    {"mamba_num_heads", "a hybrid with Mamba layers"},
+    {"csa_compress_ratios", "a model with compressed attention (DeepSeek-V4)"},
     {"experimental_attention_variant", "a model with attention of another kind"},
-    {"linear_attention_type", "a model with attention of another kind"},
     {"heterogeneous_layers_config_path", "a model whose layers have unlike sizes"},
     {"heterogeneous_layers_config_encoded_json", "a model whose layers have unlike sizes"},
     {"decoder_num_layers", "an encoder and a decoder (T5)"},
@@ -286,13 +245,37 @@ constexpr OtherModel kOtherModels[] = {
 
 /// The setting that says that a model is none that can be read.
 std::optional<OtherModel> other_model(const Fields& fields) {
+  if (has_other_layers(fields)) {
+    return OtherModel{"hybrid_layer_pattern",
+                      "a hybrid of other layers than M (Mamba-2), * (attention), - (MLP) and E "
+                      "(experts)"};
+  }
   for (const OtherModel& other : kOtherModels) {
     const auto value = fields.node().find(other.setting);
     if (!value || value->is_null()) continue;
+    static constexpr std::string_view kReadable[] = {"false", "0.0", "gated_delta_net", "dsa"};
     const std::string text = value->is_scalar() ? value->text() : "";
-    if (text != "false" && text != "0.0") return other;
+    if (std::ranges::find(kReadable, text) == std::end(kReadable)) return other;
   }
   return std::nullopt;
+}
+
+void add_activation(Tree& fields, const Architecture& model) {
+  using enum Activation;
+  const Activation kind = model.activation;
+  const std::string_view word = name_of(kMegatronActivations, kind);
+  const bool gated = kind == kSilu || kind == kQuickGelu || kind == kClampedSwiglu;
+  if (word.empty() || model.gated != gated) return;
+  fields.set("activation", word);
+  if (kind == kGelu) fields.set("bias_gelu_fusion", false);
+  if (kind != kClampedSwiglu) return;
+  fields.set("glu_linear_offset", kGateOffset);
+  fields.set("activation_func_clamp_value", kGateClamp);
+}
+
+/// Whether linear layers have biases; those of queries, keys and values can be alone.
+bool has_bias(const Architecture& model) {
+  return model.mlp_bias || model.attention_output_bias || (model.experts && model.experts->bias);
 }
 
 std::string_view name_of_size(std::string_view argument) {
@@ -320,18 +303,18 @@ void add_model_fields(Tree& fields, const Architecture& model) {
   add_attention(fields, model);
   fields.set("normalization", name_of(kMegatronNorms, model.norm));
   fields.set("norm_epsilon", model.norm_epsilon);
-  const std::string_view activation = name_of(kMegatronActivations, model.activation);
-  if (!activation.empty() && model.gated == (model.activation == Activation::kSilu)) {
-    fields.set("activation", activation);
-    if (model.activation == Activation::kGelu) fields.set("bias_gelu_fusion", false);
-  }
-  fields.set("add_bias_linear", model.mlp_bias);
-  if (model.qkv_bias && !model.mlp_bias) fields.set("add_qkv_bias", true);
+  if (model.norm_unit_offset) fields.set("apply_layernorm_1p", true);
+  add_activation(fields, model);
+  const bool bias = has_bias(model);
+  fields.set("add_bias_linear", bias);
+  if (model.qkv_bias && !bias) fields.set("add_qkv_bias", true);
   add_positions(fields, model);
   fields.set("share_embeddings_and_output_weights", model.tied);
   fields.set("hidden_dropout", model.dropout);
   fields.set("attention_dropout", model.dropout);
   add_expert_fields(fields, model);
+  if (!is_hybrid(model)) add_expert_layers(fields, model);
+  add_mixer_fields(fields, model);
   if (model.predicted_ahead() == 0) return;
   fields.set("mtp_num_layers", model.predicted_ahead());
   fields.set("mtp_loss_scaling_factor", model.multi_token_weight);
@@ -346,7 +329,8 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
             "it is {}, which cannot be read; --model of a decoder with like sizes stands for it",
             other->what));
   }
-  const auto layers = fields.size("num_layers");
+  const auto pattern = hybrid_layers(fields);
+  const auto layers = pattern ? pattern : fields.size("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
   const auto vocabulary = read_vocabulary(fields, draft);
@@ -357,19 +341,22 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
   if (!draft.lacks.empty()) return std::nullopt;
   Architecture model;
   model.name = "imported";
-  model.layers = fields.find("num_layers")->integer(1, kLargestLayers);
+  model.layers = pattern ? *pattern : fields.find("num_layers")->integer(1, kLargestLayers);
   model.hidden = *hidden;
   model.heads = *heads;
   model.vocabulary = *vocabulary;
   model.norm = fields.choice("normalization", kMegatronNorms, Norm::kLayer);
   model.norm_bias = model.norm == Norm::kLayer;
+  model.norm_unit_offset = fields.flag("apply_layernorm_1p", false);
   model.norm_epsilon = fields.number("norm_epsilon", model.norm_epsilon);
   read_attention(fields, model, draft);
   read_positions(fields, model);
   read_mlp(fields, model);
   read_experts(fields, model);
+  read_expert_layers(fields, model);
   if (is_megatron_deepspeed(fields)) take_deepspeed_model(fields, model);
-  read_windows(fields, model);
+  read_mixer_fields(fields, model, draft);
+  drop_idle_biases(model);
   model.multi_token_layers = fields.integer("mtp_num_layers", 0);
   model.count_multi_token = model.multi_token_layers > 0;
   model.multi_token_weight = fields.number("mtp_loss_scaling_factor", model.multi_token_weight);

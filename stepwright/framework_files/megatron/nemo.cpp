@@ -10,6 +10,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
+#include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/syntax/python_call.h"
@@ -98,6 +99,10 @@ std::string activation_lines(const Tree& fields) {
   if (word->text == "swiglu") {
     return "            gated_linear_unit=True,\n            activation_func=F.silu,\n";
   }
+  if (word->text == "quick_geglu") {
+    return "            gated_linear_unit=True,\n            "
+           "activation_func=fused_bias_geglu.quick_gelu,\n";
+  }
   if (word->text == "squared_relu") {
     return "            activation_func=activations.squared_relu,\n";
   }
@@ -134,6 +139,25 @@ std::string start_lines(std::string_view section, const Job& job) {
   return text;
 }
 
+/// The class of a model.
+std::string_view provider_of(const Architecture& model) {
+  if (is_hybrid(model)) return "MambaModelProvider";
+  return model.latent ? "MLAModelProvider" : "GPTModelProvider";
+}
+
+/// What few models need.
+std::string imports_of(const Architecture& model) {
+  std::string text;
+  if (is_hybrid(model)) {
+    text += "from megatron.bridge.models.mamba.mamba_provider import MambaModelProvider\n";
+  }
+  if (model.activation == Activation::kQuickGelu ||
+      model.activation == Activation::kClampedSwiglu) {
+    text += "from megatron.core.fusions import fused_bias_geglu\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -145,20 +169,19 @@ std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>
   for (const auto& [name, type] : kBridgeSections) {
     const std::string lines = section_lines(fields, name) + start_lines(name, planned.job);
     if (lines.empty()) continue;
-    const bool latent = name == "model" && planned.job.model.latent;
-    body += fmt::format("        {}={}(\n{}        ),\n", name, latent ? "MLAModelProvider" : type,
-                        lines);
+    const std::string_view made = name == "model" ? provider_of(planned.job.model) : type;
+    body += fmt::format("        {}={}(\n{}        ),\n", name, made, lines);
     if (name != "model") types += fmt::format(", {}", type);
   }
   if (!word.empty()) body += fmt::format("        mixed_precision=\"{}\",\n", word);
   return fmt::format(
       "{}\nimport torch.nn.functional as F\nfrom megatron.bridge.models.gpt_provider import "
       "GPTModelProvider\nfrom megatron.bridge.models.mla_provider import MLAModelProvider  # noqa: "
-      "F401\nfrom megatron.bridge.training.config import (\n    {},\n)\n"
+      "F401\n{}from megatron.bridge.training.config import (\n    {},\n)\n"
       "from megatron.core import activations  # noqa: F401\nfrom megatron.core.transformer.enums "
       "import AttnBackend  # noqa: F401\n\n\n"
       "def stepwright_plan() -> ConfigContainer:\n    return ConfigContainer(\n{}    )\n",
-      comment_lines(header), types, body);
+      comment_lines(header), imports_of(planned.job.model), types, body);
 }
 
 void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& draft) {

@@ -11,6 +11,7 @@
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/job.h"
 #include "stepwright/framework_files/megatron/layout.h"
+#include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/recompute.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
@@ -72,7 +73,10 @@ void add_pipeline(Tree& fields, const PlannedJob& planned, std::string_view rele
   const Plan& plan = planned.plan;
   const std::vector<std::int64_t> layers = chunk_layers(planned.job, plan);
   const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
-  if (!equal) {
+  const bool hybrid = is_hybrid(planned.job.model);
+  if (hybrid && (!equal || plan.schedule.chunks > 1)) {
+    fields.set("hybrid_layer_pattern", hybrid_pattern(planned.job.model, layers));
+  } else if (!equal) {
     fields.set("pipeline_model_parallel_layout",
                layout_text(layers, planned.job.model.predicted_ahead()));
   } else if (plan.schedule.chunks > 1 && comes_before(release, "0.12")) {
@@ -198,6 +202,14 @@ void read_schedule(const Fields& fields, Draft& draft) {
                                pipeline));
     }
     chunks = std::ssize(plan.layers) / pipeline;
+  } else if (const auto cut = hybrid_chunks(fields); !cut.empty()) {
+    const Node pattern = *fields.find("hybrid_layer_pattern");
+    if (std::ssize(cut) % pipeline != 0) {
+      pattern.fail(
+          fmt::format("{} parts are no multiple of pipeline size {}", cut.size(), pipeline));
+    }
+    plan.layers = cut;
+    chunks = std::ssize(cut) / pipeline;
   } else {
     const auto first = fields.find("num_layers_in_first_pipeline_stage");
     const auto last = fields.find("num_layers_in_last_pipeline_stage");

@@ -1,6 +1,7 @@
 #include "stepwright/plan/frameworks/model_words.h"
 
 #include <algorithm>
+#include <set>
 
 #include "stepwright/model/layer_order.h"
 
@@ -9,7 +10,47 @@ namespace {
 
 template <class Holds>
 bool any_layer(const Architecture& model, Holds holds) {
-  return std::ranges::any_of(layers_of(model), holds);
+  if (model.pattern.empty()) return holds(model.usual_layer());
+  return std::ranges::any_of(model.pattern, holds);
+}
+
+/// Whether linear layers beside those of queries, keys and values have biases.
+bool has_bias(const Architecture& model) {
+  return model.mlp_bias || model.attention_output_bias || (model.experts && model.experts->bias);
+}
+
+bool is_quick(Activation activation) {
+  return activation == Activation::kQuickGelu || activation == Activation::kClampedSwiglu;
+}
+
+bool routes_by_sigmoids(const Architecture& model) {
+  return model.experts &&
+         (model.experts->scoring == Scoring::kSigmoid || model.experts->correction_bias);
+}
+
+/// Whether neither all projections have biases, nor none, nor those of queries, keys and values
+/// alone. Routers whose choice is corrected have no other bias.
+bool biases_parts(const Architecture& model) {
+  std::set<bool> others;
+  if (has_mixer(model, Mixer::kAttention)) others.insert(model.attention_output_bias);
+  if (has_feed_forward(model, FeedForward::kDense)) others.insert(model.mlp_bias);
+  if (model.experts) {
+    others.insert(model.experts->bias);
+    if (!model.experts->correction_bias) others.insert(model.experts->router_bias);
+  }
+  if (others.size() > 1) return true;
+  const bool all = others.contains(true);
+  return all && !model.qkv_bias && !model.latent && has_mixer(model, Mixer::kAttention);
+}
+
+bool has_other_state_mixer(const Architecture& model) {
+  if (!model.state_mixer) return false;
+  for (const Mixer kind : {Mixer::kDeltaNet, Mixer::kMamba2}) {
+    if (has_mixer(model, kind) && *model.state_mixer != usual_mixer(kind, *model.state_mixer)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 constexpr ModelWord kModelWords[] = {
@@ -21,7 +62,9 @@ constexpr ModelWord kModelWords[] = {
     {"biased_routing",
      [](const Architecture& m) { return m.experts && m.experts->correction_bias; }},
     {"plain_routing",
-     [](const Architecture& m) { return m.experts && !m.experts->normalize_top_k; }},
+     [](const Architecture& m) {
+       return m.experts && !m.experts->normalize_top_k && !routes_by_sigmoids(m);
+     }},
     {"latent_attention", [](const Architecture& m) { return m.latent.has_value(); }},
     {"indexers", [](const Architecture& m) { return m.has_indexer(); }},
     {"windows", [](const Architecture& m) { return !windows_of(m).empty(); }},
@@ -31,6 +74,14 @@ constexpr ModelWord kModelWords[] = {
        return !windows.empty() &&
               std::ranges::count(windows, windows.front()) != std::ssize(windows);
      }},
+    {"unlike_windows",
+     [](const Architecture& m) {
+       std::set<std::int64_t> widths;
+       for (const std::int64_t window : windows_of(m)) widths.insert(window);
+       widths.erase(0);
+       return widths.size() > 1;
+     }},
+    {"window_rotary", [](const Architecture& m) { return m.window_rotary_base != 0; }},
     {"layer_norm", [](const Architecture& m) { return m.norm == Norm::kLayer; }},
     {"embedding_norm", [](const Architecture& m) { return m.embedding_norm; }},
     {"parallel_residual", [](const Architecture& m) { return m.parallel_residual; }},
@@ -41,7 +92,21 @@ constexpr ModelWord kModelWords[] = {
     {"tied", [](const Architecture& m) { return m.tied; }},
     {"ungated", [](const Architecture& m) { return !m.gated; }},
     {"gated_gelu",
-     [](const Architecture& m) { return m.gated && m.activation != Activation::kSilu; }},
+     [](const Architecture& m) {
+       return m.gated && m.activation != Activation::kSilu && !is_quick(m.activation);
+     }},
+    {"ungated_silu",
+     [](const Architecture& m) { return !m.gated && m.activation == Activation::kSilu; }},
+    {"plain_gelu_tanh",
+     [](const Architecture& m) {
+       return !m.gated && m.activation == Activation::kGeluTanh && !has_bias(m);
+     }},
+    {"quick_gelu",
+     [](const Architecture& m) { return !m.gated && m.activation == Activation::kQuickGelu; }},
+    {"quick_geglu",
+     [](const Architecture& m) { return m.gated && m.activation == Activation::kQuickGelu; }},
+    {"clamped_swiglu",
+     [](const Architecture& m) { return m.activation == Activation::kClampedSwiglu; }},
     {"relu", [](const Architecture& m) { return m.activation == Activation::kRelu; }},
     {"squared_relu",
      [](const Architecture& m) { return m.activation == Activation::kSquaredRelu; }},
@@ -65,9 +130,14 @@ constexpr ModelWord kModelWords[] = {
      [](const Architecture& m) {
        return any_layer(m, [&](const LayerClass& layer) { return m.norms_results(layer); });
      }},
-    {"other_norms", [](const Architecture& m) { return !m.norm_weight || m.norm_unit_offset; }},
+    {"unit_offset_norms", [](const Architecture& m) { return m.norm_unit_offset; }},
+    {"other_norms", [](const Architecture& m) { return !m.norm_weight; }},
+    {"plain_qk_norm", [](const Architecture& m) { return m.qk_norm == QkNorm::kPlain; }},
     {"wide_qk_norm",
-     [](const Architecture& m) { return m.qk_norm > QkNorm::kHead || m.qk_norm_bias; }},
+     [](const Architecture& m) {
+       const bool plain = m.qk_norm == QkNorm::kNone || m.qk_norm == QkNorm::kPlain;
+       return (!plain && m.qk_norm != QkNorm::kHead) || m.qk_norm_bias;
+     }},
     {"attention_gate", [](const Architecture& m) { return m.attention_gate; }},
     {"sinks", [](const Architecture& m) { return m.sinks; }},
     {"scales",
@@ -79,27 +149,64 @@ constexpr ModelWord kModelWords[] = {
      [](const Architecture& m) {
        return m.experts && (m.experts->bias || m.experts->router_bias);
      }},
-    {"other_routing",
+    {"part_bias", [](const Architecture& m) { return biases_parts(m); }},
+    {"sigmoid_routing",
      [](const Architecture& m) {
-       return m.experts &&
-              ((m.experts->scoring == Scoring::kSigmoid && !m.experts->correction_bias) ||
-               m.experts->scale != 1);
+       return m.experts && m.experts->scoring == Scoring::kSigmoid && !m.experts->correction_bias;
      }},
+    {"plain_sigmoid_routing",
+     [](const Architecture& m) { return routes_by_sigmoids(m) && !m.experts->normalize_top_k; }},
+    {"routing_groups", [](const Architecture& m) { return m.experts && m.experts->groups > 1; }},
+    {"routing_scale", [](const Architecture& m) { return m.experts && m.experts->scale != 1; }},
     {"other_numbers",
      [](const Architecture& m) {
        return !m.beyond.empty() || m.gate_bias || m.activation == Activation::kXielu;
      }},
-    {"state_mixers", [](const Architecture& m) { return carries_state(m); }},
+    {"delta_net", [](const Architecture& m) { return has_mixer(m, Mixer::kDeltaNet); }},
+    {"mamba2", [](const Architecture& m) { return has_mixer(m, Mixer::kMamba2); }},
+    {"mamba", [](const Architecture& m) { return has_mixer(m, Mixer::kMamba); }},
+    {"short_convolution",
+     [](const Architecture& m) { return has_mixer(m, Mixer::kShortConvolution); }},
+    {"other_state_mixers", [](const Architecture& m) { return has_other_state_mixer(m); }},
     {"multi_token", [](const Architecture& m) { return m.predicted_ahead() > 0; }},
+    {"branch_layers", [](const Architecture& m) { return any_layer(m, has_one_branch); }},
+    {"mixed_branches",
+     [](const Architecture& m) {
+       return any_layer(m, has_one_branch) &&
+              any_layer(m, [](const LayerClass& layer) { return !has_one_branch(layer); });
+     }},
+    {"mamba_with_mlp",
+     [](const Architecture& m) {
+       return any_layer(m, [](const LayerClass& layer) {
+         return layer.has_mixer(Mixer::kMamba2) && !has_one_branch(layer);
+       });
+     }},
+    {"unrotated_layers",
+     [](const Architecture&
+            m) { return any_layer(m, [](const LayerClass& layer) { return !layer.rotated; }); }},
     {"other_layers", [](const Architecture& m) {
-       return std::ranges::any_of(m.pattern, [](const LayerClass& layer) {
-         return layer.mixer == Mixer::kNone || layer.feed_forward == FeedForward::kNone ||
-                layer.chunked || !layer.rotated || layer.ffn != 0 || layer.norms.has_value() ||
+       return any_layer(m, [](const LayerClass& layer) {
+         return layer.chunked || layer.ffn != 0 || layer.norms.has_value() ||
                 layer.beside != Mixer::kNone;
        });
      }}};
 
 }  // namespace
+
+StateMixer usual_mixer(Mixer kind, const StateMixer& sizes) {
+  StateMixer mixer{.heads = sizes.heads,
+                   .head_dim = sizes.head_dim,
+                   .groups = sizes.groups,
+                   .state = sizes.state,
+                   .normed = true};
+  if (kind == Mixer::kDeltaNet) {
+    mixer.kernel = sizes.kernel;
+  } else {
+    mixer.chunk = 128;
+    mixer.convolution_bias = true;
+  }
+  return mixer;
+}
 
 std::span<const ModelWord> model_words() { return kModelWords; }
 

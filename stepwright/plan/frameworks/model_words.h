@@ -14,4 +14,9 @@ struct ModelWord {
 };
 std::span<const ModelWord> model_words();
 
+/// A gated delta net or Mamba-2 of such sizes, with the parts and numbers that Megatron-Core's have
+/// and its configuration does not state: NVIDIA/Megatron-LM megatron/core/ssm/mamba_mixer.py and
+/// gated_delta_net.py.
+StateMixer usual_mixer(Mixer kind, const StateMixer& sizes);
+
 }  // namespace stepwright

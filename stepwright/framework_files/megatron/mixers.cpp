@@ -1,0 +1,273 @@
+#include "stepwright/framework_files/megatron/mixers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/framework_files/megatron/layer_lists.h"
+#include "stepwright/model/layer_letters.h"
+#include "stepwright/model/layer_order.h"
+#include "stepwright/plan/frameworks/model_words.h"
+
+namespace stepwright {
+namespace {
+
+constexpr char kCut = '|';
+constexpr char kMultiToken = '/';
+
+std::optional<Node> pattern_node(const Fields& fields) {
+  return fields.find("hybrid_layer_pattern");
+}
+
+/// The pattern without what stands behind it for multi-token layers.
+std::string main_pattern(Node node) {
+  const std::string text = node.text();
+  return text.substr(0, text.find(kMultiToken));
+}
+
+std::string main_letters(Node node) {
+  std::string letters = main_pattern(node);
+  std::erase(letters, kCut);
+  return letters;
+}
+
+/// Letters spread evenly over those of another kind, the first after `before` of them.
+void spread(std::string& letters, char from, char to, double before) {
+  double left = before;
+  for (char& letter : letters) {
+    if (letter != from) continue;
+    if (left < 0.5) {
+      letter = to;
+      left += before;
+    } else {
+      left -= 1;
+    }
+  }
+}
+
+/// The letters that shares of attention and of MLPs stand for: pattern_from_ratios of
+/// megatron/core/models/hybrid/hybrid_layer_allocation.py.
+std::string pattern_of_shares(const Fields& fields, std::int64_t layers) {
+  const auto count = [&](std::string_view key) {
+    return std::nearbyint(static_cast<double>(layers) * fields.number(key, 0));
+  };
+  const double attention = count("hybrid_attention_ratio");
+  const double mlps = count("hybrid_mlp_ratio");
+  std::string letters(static_cast<std::size_t>(layers), 'M');
+  spread(letters, 'M', '*', (static_cast<double>(layers) - attention) / (attention + 1));
+  const double mambas = static_cast<double>(layers) - attention - mlps;
+  if (mlps > 0) spread(letters, 'M', '-', mambas / mlps);
+  return letters;
+}
+
+/// The letters of a hybrid; nothing of a GPT.
+std::optional<std::string> letters_of(const Fields& fields, std::int64_t layers) {
+  if (const auto node = pattern_node(fields)) return main_letters(*node);
+  const bool shares =
+      fields.number("hybrid_attention_ratio", 0) > 0 || fields.number("hybrid_mlp_ratio", 0) > 0;
+  if (!shares && !fields.flag("is_hybrid_model", false)) return std::nullopt;
+  return pattern_of_shares(fields, layers);
+}
+
+StateMixer read_mamba(const Fields& fields, const Architecture& model) {
+  StateMixer sizes;
+  sizes.head_dim = fields.integer("mamba_head_dim", 64);
+  sizes.state = fields.integer("mamba_state_dim", 128);
+  sizes.groups = fields.integer("mamba_num_groups", 8);
+  // Twice the width, where the heads are not said.
+  sizes.heads = fields.integer("mamba_num_heads",
+                               std::max<std::int64_t>(1, 2 * model.hidden / sizes.head_dim));
+  return usual_mixer(Mixer::kMamba2, sizes);
+}
+
+void add_mamba(Tree& fields, const StateMixer& mixer) {
+  fields.set("mamba_num_heads", mixer.heads).set("mamba_head_dim", mixer.head_dim);
+  fields.set("mamba_num_groups", mixer.groups).set("mamba_state_dim", mixer.state);
+}
+
+void read_hybrid(const Fields& fields, const std::string& letters, Architecture& model,
+                 Draft& draft) {
+  static_cast<void>(fields.find("spec"));
+  set_layers(model, layers_of_letters(letters).value());
+  if (has_mixer(model, Mixer::kMamba2)) model.state_mixer = read_mamba(fields, model);
+  const auto node = pattern_node(fields);
+  if (node && node->text().find(kMultiToken) != std::string::npos) {
+    draft.leave_out(*node, "the multi-token layers behind the pattern");
+  }
+}
+
+StateMixer read_delta_net(const Fields& fields) {
+  StateMixer sizes;
+  sizes.heads = fields.integer("linear_num_value_heads", 32);
+  sizes.head_dim = fields.integer("linear_value_head_dim", 128);
+  sizes.groups = fields.integer("linear_num_key_heads", 16);
+  sizes.state = fields.integer("linear_key_head_dim", 128);
+  sizes.kernel = fields.integer("linear_conv_kernel_dim", 4);
+  return usual_mixer(Mixer::kDeltaNet, sizes);
+}
+
+void add_delta_nets(Tree& fields, const Architecture& model) {
+  const StateMixer& mixer = *model.state_mixer;
+  std::vector<std::uint8_t> marks;
+  for (const LayerClass& layer : layers_of(model)) {
+    marks.push_back(layer.mixer == Mixer::kDeltaNet ? 1 : 0);
+  }
+  fields.set("experimental_attention_variant", "gated_delta_net");
+  fields.set("linear_attention_freq", layer_list(marks));
+  fields.set("linear_num_value_heads", mixer.heads);
+  fields.set("linear_value_head_dim", mixer.head_dim);
+  fields.set("linear_num_key_heads", mixer.groups);
+  fields.set("linear_key_head_dim", mixer.state);
+  fields.set("linear_conv_kernel_dim", mixer.kernel);
+}
+
+void read_delta_nets(const Fields& fields, Architecture& model) {
+  const std::string old = fields.word("linear_attention_type", "");
+  if (fields.word("experimental_attention_variant", old) != "gated_delta_net") return;
+  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<std::uint8_t> attends(layers.size(), 0);
+  if (const auto node = fields.find("linear_attention_freq")) {
+    attends = period_ends(*node, model.layers);
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (attends[i] == 0) layers[i].mixer = Mixer::kDeltaNet;
+  }
+  set_layers(model, std::move(layers));
+  if (has_mixer(model, Mixer::kDeltaNet)) model.state_mixer = read_delta_net(fields);
+}
+
+/// A width, and of which layers, unless it is of all that attend.
+void add_windows(Tree& fields, const Architecture& model) {
+  std::int64_t width = 0;
+  for (const std::int64_t window : windows_of(model)) width = std::max(width, window);
+  if (width == 0) return;
+  std::vector<std::uint8_t> marks;
+  bool all = true;
+  for (const LayerClass& layer : layers_of(model)) {
+    marks.push_back(layer.window > 0 ? 1 : 0);
+    all = all && (layer.window > 0 || !layer.attends());
+  }
+  fields.set("window_size", fmt::format("{},0", width));
+  if (!all) fields.set("window_attn_skip_freq", layer_list(marks));
+}
+
+/// The tokens that a window reaches back, from "(127, 0)" or "127,0"; 0: none.
+std::int64_t window_width(Node window) {
+  const std::string text = window.is_sequence() ? window.at(0).text() : window.text();
+  const Document part = Document::parse(
+      "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')), "window_size");
+  return std::max<std::int64_t>(0, part.root().get("window_size").integer(-1, kMostOfField));
+}
+
+void read_windows(const Fields& fields, Architecture& model) {
+  const auto window = fields.find("window_size");
+  const std::int64_t width = window ? window_width(*window) : 0;
+  if (width == 0) return;
+  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<std::uint8_t> whole(layers.size(), 0);
+  if (const auto pattern = fields.find("window_attn_skip_freq")) {
+    whole = period_ends(*pattern, model.layers);
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (whole[i] == 0 && layers[i].attends()) layers[i].window = width;
+  }
+  set_layers(model, std::move(layers));
+}
+
+void add_unrotated(Tree& fields, const Architecture& model) {
+  std::vector<std::uint8_t> marks;
+  for (const LayerClass& layer : layers_of(model)) marks.push_back(layer.rotated ? 0 : 1);
+  if (std::ranges::count(marks, 1) > 0) fields.set("no_rope_freq", layer_list(marks));
+}
+
+/// The last layer of each period, or those for which a list has 1, are not rotated.
+void read_unrotated(const Fields& fields, Architecture& model) {
+  const auto node = fields.find("no_rope_freq");
+  if (!node) return;
+  std::vector<std::uint8_t> kept(static_cast<std::size_t>(model.layers), 0);
+  if (node->is_scalar()) {
+    kept = period_ends(*node, model.layers);
+    for (std::uint8_t& layer : kept) layer = layer == 0 ? 1 : 0;
+  } else {
+    kept = zeros_of(*node, model.layers);
+  }
+  std::vector<LayerClass> layers = layers_of(model);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].rotated = kept[i] != 0 || !layers[i].attends();
+  }
+  set_layers(model, std::move(layers));
+}
+
+}  // namespace
+
+bool is_hybrid(const Architecture& model) {
+  return std::ranges::any_of(layers_of(model), has_one_branch);
+}
+
+void add_mixer_fields(Tree& fields, const Architecture& model) {
+  if (is_hybrid(model)) {
+    fields.set("hybrid_layer_pattern", hybrid_pattern(model, {}));
+    if (has_mixer(model, Mixer::kMamba2)) add_mamba(fields, *model.state_mixer);
+  } else if (has_mixer(model, Mixer::kDeltaNet)) {
+    add_delta_nets(fields, model);
+  }
+  add_windows(fields, model);
+  add_unrotated(fields, model);
+}
+
+void read_mixer_fields(const Fields& fields, Architecture& model, Draft& draft) {
+  if (const auto letters = letters_of(fields, model.layers)) {
+    read_hybrid(fields, *letters, model, draft);
+  } else {
+    read_delta_nets(fields, model);
+  }
+  read_windows(fields, model);
+  read_unrotated(fields, model);
+}
+
+bool has_other_layers(const Fields& fields) {
+  const auto node = pattern_node(fields);
+  return node && !layers_of_letters(main_letters(*node));
+}
+
+std::optional<std::int64_t> hybrid_layers(const Fields& fields) {
+  const auto node = pattern_node(fields);
+  if (!node) return std::nullopt;
+  const std::int64_t layers = std::ssize(main_letters(*node));
+  if (layers < 1 || layers > kLargestLayers) node->fail("has no layers, or too many");
+  const auto said = fields.size("num_layers");
+  if (said && *said != layers) {
+    node->fail(fmt::format("has {} layers; num_layers says {}", layers, *said));
+  }
+  return layers;
+}
+
+std::string hybrid_pattern(const Architecture& model, std::span<const std::int64_t> chunks) {
+  std::string pattern;
+  for (const LayerClass& layer : layers_of(model)) pattern += letter_of(layer).value_or('?');
+  std::size_t end = 0;
+  for (std::size_t i = 0; i + 1 < chunks.size(); ++i) {
+    end += static_cast<std::size_t>(chunks[i]);
+    pattern.insert(end++, 1, kCut);
+  }
+  return pattern;
+}
+
+std::vector<std::int64_t> hybrid_chunks(const Fields& fields) {
+  const auto node = pattern_node(fields);
+  std::vector<std::int64_t> chunks;
+  if (!node) return chunks;
+  chunks.push_back(0);
+  for (const char letter : main_pattern(*node)) {
+    if (letter == kCut) {
+      chunks.push_back(0);
+    } else {
+      ++chunks.back();
+    }
+  }
+  if (chunks.size() == 1) chunks.clear();
+  return chunks;
+}
+
+}  // namespace stepwright
