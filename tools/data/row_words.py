@@ -432,8 +432,8 @@ def nics_of(note: str, gpus_per_node: int) -> dict:
 
 
 def domain_nics(row: Row, size: int) -> dict:
-    """NICs of a domain of so many GPUs, of a note that counts them by the node, as the source counts
-    its GPUs: those of all nodes that the domain spans."""
+    """NICs of a domain of so many GPUs, of a note that counts them by the node, as the source
+    counts its GPUs: those of all nodes that the domain spans."""
     stated = min(size, row.number("gpus_per_node") or size)
     nics = nics_of(row.text("inter_node_net_note"), stated)
     if count := nics.get("nics_per_node"):
