@@ -71,7 +71,8 @@ class Checkpoint : public Command {
                 "  stepwright checkpoint verify checkpoints/step-00000100\n"
                 "  stepwright checkpoint convert checkpoints -o weights.safetensors\n"
                 "  stepwright checkpoint convert checkpoints -o model --format huggingface "
-                "--dtype bf16") {
+                "--dtype bf16\n"
+                "  stepwright checkpoint convert checkpoints -o adapter --format peft") {
     app()
         .add_option("ACTION", action_, "show, verify or convert")
         ->required()
@@ -85,9 +86,14 @@ class Checkpoint : public Command {
         ->type_name("PATH");
     app()
         .add_option("--format", format_,
-                    "Of convert: stepwright (a file, our names) or huggingface (a directory that "
-                    "transformers loads)")
-        ->check(one_of({"stepwright", "huggingface"}));
+                    "Of convert: stepwright (a file, our names), huggingface (a directory that "
+                    "transformers loads) or peft (one of adapters alone)")
+        ->check(one_of({"stepwright", "huggingface", "peft"}));
+    app()
+        .add_option("--merge", merge_,
+                    "Of huggingface, after training adapters: the directory of the base; its "
+                    "weights with what the adapters add")
+        ->type_name("DIR");
     app()
         .add_option("--dtype", dtype_,
                     "Numbers of a huggingface directory: fp64, fp32, fp16 or bf16; else as in the "
@@ -115,18 +121,25 @@ class Checkpoint : public Command {
 
  private:
   void check_format() const {
-    const bool there = format_ == "huggingface";
+    const bool there = format_ != "stepwright";
     if (there && action_ != "convert") fail_input("--format goes with `checkpoint convert`");
-    if (!there && !dtype_.empty()) fail_input("--dtype goes with --format huggingface");
-    if (!there && shard_bytes_ != kShardBytes) {
+    if (!there && !dtype_.empty()) fail_input("--dtype goes with --format huggingface or peft");
+    const bool whole = format_ == "huggingface";
+    if (!whole && !merge_.empty()) fail_input("--merge goes with --format huggingface");
+    if (!whole && shard_bytes_ != kShardBytes) {
       fail_input("--shard-size goes with --format huggingface");
     }
   }
 
   void convert(const std::filesystem::path& path) const {
     if (format_ == "stepwright") return convert_checkpoint(path, output_);
+    const ExportForm form = format_ == "peft" ? ExportForm::kAdapters
+                            : merge_.empty()  ? ExportForm::kWeights
+                                              : ExportForm::kMerged;
     export_huggingface(path, output_,
-                       {.type = number_type(kNumberTypeNames, dtype_),
+                       {.form = form,
+                        .base = merge_,
+                        .type = number_type(kNumberTypeNames, dtype_),
                         .shard_bytes = static_cast<std::int64_t>(shard_bytes_)});
   }
 
@@ -156,6 +169,7 @@ class Checkpoint : public Command {
   std::string output_;
   std::string format_ = "stepwright";
   std::string dtype_;
+  std::string merge_;
   std::uint64_t shard_bytes_ = kShardBytes;
 };
 

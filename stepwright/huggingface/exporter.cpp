@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/core/error.h"
+#include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/huggingface/tensors.h"
+#include "stepwright/huggingface/weights.h"
 #include "stepwright/plan/files.h"
 
 namespace stepwright {
@@ -37,11 +42,17 @@ class Exporter {
     }
     stored_ = *stored;
     type_ = options.type.value_or(stored_);
+    if (options.form != ExportForm::kWeights && !model_.adapters) {
+      fail_input(fmt::format("{}: its plan has no adapters", checkpoint.string()));
+    }
     for (const IndexedFile& file : reader_.index().files) reader_.verify(file);
   }
 
   void write(const fs::path& out) {
     const Family& family = family_of(model_);
+    if (options_.form != ExportForm::kWeights) adapters_ = adapter_tensors(model_, family);
+    if (options_.form == ExportForm::kAdapters) return write_adapters(out);
+    if (options_.form == ExportForm::kMerged) base_.emplace(options_.base, model_);
     const std::vector<OutFile> files = divided(foreign_tensors(model_, family));
     for (const OutFile& file : files) write_file(out / file.name, file);
     if (files.size() > 1) write_index(out, files);
@@ -51,6 +62,16 @@ class Exporter {
   }
 
  private:
+  void write_adapters(const fs::path& out) {
+    OutFile file{.name = "adapter_model.safetensors"};
+    for (const AdapterTensors& one : adapters_) {
+      file.tensors.push_back(one.down);
+      file.tensors.push_back(one.up);
+    }
+    write_file(out / file.name, file);
+    write_text(out / "adapter_config.json", adapter_config(model_, adapters_));
+  }
+
   /// A model that states no longest sequence gets that of its training, which files must state.
   static Architecture model_of(const ShardReader& reader) {
     const CheckpointRun& run = reader.index().run;
@@ -96,18 +117,78 @@ class Exporter {
     file.finish();
   }
 
-  /// The numbers of a tensor as they stand in its file.
-  std::vector<std::byte> numbers_of(const ForeignTensor& tensor) {
+  /// The adapter that is added to a tensor; null where there is none.
+  [[nodiscard]] const AdapterTensors* added_to(const ForeignTensor& tensor) const {
+    const auto found = std::ranges::find(adapters_, tensor.name, &AdapterTensors::weight);
+    return found == adapters_.end() ? nullptr : &*found;
+  }
+
+  /// The elements of a tensor as the checkpoint holds them.
+  std::vector<std::byte> held_of(const ForeignTensor& tensor) {
     const IndexedTensor& own = indexed(tensor);
     std::vector<Piece> pieces;
     for (const RowRun& run : tensor.rows) {
       add_run(pieces, run.begin * tensor.columns, run.count * tensor.columns);
     }
-    const std::int64_t rows = tensor.row_count();
-    const std::int64_t elements = rows * tensor.columns;
+    const std::int64_t elements = tensor.row_count() * tensor.columns;
     std::vector<std::byte> held(
         static_cast<std::size_t>(elements * element_bytes(reader_.index().dtype)));
     reader_.read(own, kWeightsState, pieces, held);
+    return held;
+  }
+
+  std::vector<double> values_of(const ForeignTensor& tensor) {
+    const std::vector<std::byte> held = held_of(tensor);
+    std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
+    read_numbers({.bytes = held, .type = stored_, .first = 0, .stride = 1}, values);
+    return values;
+  }
+
+  /// What the checkpoint does not hold is the base's.
+  std::vector<double> whole_values(const ForeignTensor& tensor) {
+    if (reader_.find(tensor.own) != nullptr) return values_of(tensor);
+    std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
+    std::span<double> rest = values;
+    for (const RowRun& run : tensor.rows) {
+      const auto count = static_cast<std::size_t>(run.count * tensor.columns);
+      base_->read(tensor.own, run.begin * tensor.columns, rest.first(count));
+      rest = rest.subspan(count);
+    }
+    return values;
+  }
+
+  /// Adds alpha / rank B A.
+  void add(const AdapterTensors& adapter, std::vector<double>& sum) {
+    const std::vector<double> down = values_of(adapter.down);
+    const std::vector<double> up = values_of(adapter.up);
+    const auto columns = static_cast<std::size_t>(adapter.down.columns);
+    const auto rank = static_cast<std::size_t>(adapter.up.columns);
+    const double scale = model_.adapters->scale();
+    for (std::size_t row = 0; row * columns < sum.size(); ++row) {
+      for (std::size_t r = 0; r < rank; ++r) {
+        const double factor = scale * up[row * rank + r];
+        for (std::size_t i = 0; i < columns; ++i) {
+          sum[row * columns + i] += factor * down[r * columns + i];
+        }
+      }
+    }
+  }
+
+  /// Of a family whose tensors stand as ours do: one that adapters can stand beside.
+  std::vector<std::byte> merged_numbers(const ForeignTensor& tensor) {
+    std::vector<double> values = whole_values(tensor);
+    if (const AdapterTensors* adapter = added_to(tensor)) add(*adapter, values);
+    std::vector<std::byte> bytes;
+    bytes.reserve(static_cast<std::size_t>(bytes_of(tensor)));
+    append_numbers(bytes, type_, values);
+    return bytes;
+  }
+
+  /// The numbers of a tensor as they stand in its file.
+  std::vector<std::byte> numbers_of(const ForeignTensor& tensor) {
+    if (base_) return merged_numbers(tensor);
+    std::vector<std::byte> held = held_of(tensor);
+    const std::int64_t elements = tensor.row_count() * tensor.columns;
     if (type_ == stored_ && !tensor.transposed) return held;
     std::vector<std::byte> bytes;
     bytes.reserve(static_cast<std::size_t>(bytes_of(tensor)));
@@ -157,6 +238,8 @@ class Exporter {
   Architecture model_;
   NumberType stored_{};
   NumberType type_{};
+  std::vector<AdapterTensors> adapters_;    ///< Where they are written or added.
+  std::optional<HuggingFaceWeights> base_;  ///< Where they are added.
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 
@@ -57,6 +58,34 @@ std::set<std::string> indexed_files(const fs::path& path) {
   return files;
 }
 
+/// The configuration of adapters that the model has, and nothing beyond plain LoRA.
+void check_adapters(const Document& config, const Architecture& model) {
+  const Node root = config.root();
+  if (!model.adapters) fail_input(fmt::format("{}: the plan's job has no adapters", config.name()));
+  const Adapters& adapters = *model.adapters;
+  if (const Node kind = root.get("peft_type"); kind.text() != "LORA") {
+    kind.fail_unsupported("is read where it is LORA");
+  }
+  for (const char* key : {"use_dora", "use_rslora"}) {
+    const auto given = root.find(key);
+    if (given && !given->is_null() && given->boolean()) given->fail_unsupported("is not read");
+  }
+  for (const char* key : {"rank_pattern", "alpha_pattern"}) {
+    const auto given = root.find(key);
+    if (given && !given->is_null() && given->size() > 0) given->fail_unsupported("is not read");
+  }
+  const auto check = [&](const char* key, double own) {
+    const Node given = root.get(key);
+    if (given.number() == own) return;
+    given.fail(fmt::format("is not that of the plan's adapters, {:g}", own));
+  };
+  check("r", static_cast<double>(adapters.rank));
+  check("lora_alpha", adapters.alpha);
+  if (!adapters.joined) return;
+  fail_unsupported(
+      "adapters.joined: parts of a product share an A, and each has one in a folder of peft");
+}
+
 }  // namespace
 
 const Family& weights_family(const Document& config) {
@@ -82,6 +111,25 @@ HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architec
   for (const SafetensorsFile& file : files_) take(file, family, places);
   check_found(directory);
   add_parts();
+}
+
+HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const fs::path& base,
+                                                const Architecture& model) {
+  check_adapters(Document::load(directory / "adapter_config.json"), model);
+  const Family& family = checked_family(base, model);
+  HuggingFaceWeights weights;
+  Places places;
+  for (AdapterTensors& one : adapter_tensors(model, family)) {
+    for (ForeignTensor* tensor : {&one.down, &one.up}) {
+      places.emplace(tensor->name, weights.tensors_.size());
+      weights.tensors_.push_back({std::move(*tensor)});
+    }
+  }
+  weights.files_.emplace_back(directory / "adapter_model.safetensors");
+  weights.take(weights.files_.back(), family, places);
+  weights.check_found(directory);
+  weights.add_parts();
+  return weights;
 }
 
 void HuggingFaceWeights::open(const fs::path& directory) {

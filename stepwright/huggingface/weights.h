@@ -32,10 +32,19 @@ class HuggingFaceWeights {
   /// names (`weight_families`) and for numbers of other types than fp64, fp32, fp16 and bf16.
   HuggingFaceWeights(const std::filesystem::path& directory, const Architecture& model);
 
+  /// Opens the adapters of a folder of peft (`adapter_config.json` with
+  /// `adapter_model.safetensors`) beside weights of the directory `base`. Fails as above, with
+  /// `kInput` where the model has no adapters or others than the folder, with `kUnsupported` for
+  /// what is no plain LoRA and for parts that share an A.
+  static HuggingFaceWeights adapters(const std::filesystem::path& directory,
+                                     const std::filesystem::path& base, const Architecture& model);
+
   /// The elements of one of our parameters, flattened as in checkpoints, from `begin` on.
   void read(std::string_view own, std::int64_t begin, std::span<double> out) const;
 
  private:
+  HuggingFaceWeights() = default;
+
   /// Rows of a parameter that stand together in a tensor.
   struct Part {
     std::int64_t row = 0;  ///< Of the parameter.

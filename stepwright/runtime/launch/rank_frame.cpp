@@ -37,7 +37,9 @@ std::string common_options(TrainOptions options) {
         &options.gradients, &options.logits, &options.memory, &options.summary}) {
     own->clear();
   }
-  if (!options.weights_from.empty()) options.weights_from = "given";
+  for (std::string* source : {&options.weights_from, &options.adapters_from}) {
+    if (!source->empty()) *source = "given";
+  }
   std::string text;
   for (const std::string& word : train_arguments(options)) text += word + "\n";
   return text;

@@ -50,6 +50,8 @@ constexpr TrainFlag kFlags[] = {
      "Write the last step's logits and tokens the same way (plans of one rank)"},
     {"--weights-from", &TrainOptions::weights_from, "DIR",
      "Begin with the weights of a Hugging Face model (config.json, safetensors)"},
+    {"--adapters-from", &TrainOptions::adapters_from, "DIR",
+     "With --weights-from: begin with the adapters of a folder of peft"},
     {"--hold", &TrainOptions::hold, "",
      "Emulate: wait the priced time of each computation, send all messages"},
     {"--scale", &TrainOptions::scale, "S",
@@ -142,6 +144,8 @@ void check(const TrainOptions& o) {
   need(o.keep_checkpoints == 0 || !o.checkpoint.empty(), "--keep-checkpoints",
        "goes with --checkpoint");
   need(!o.resume || !o.checkpoint.empty(), "--resume", "goes with --checkpoint");
+  need(o.adapters_from.empty() || !o.weights_from.empty(), "--adapters-from",
+       "goes with --weights-from");
   need(o.learning_rate >= 0, "--lr", "at least 0");
   need(o.warmup_steps >= 0, "--warmup", "at least 0");
   need(o.clip >= 0, "--clip", "at least 0");
@@ -158,6 +162,9 @@ void check_for_plan(const TrainOptions& o, const PlannedJob& planned) {
     fail_input(fmt::format("--logits: goes with a plan of one rank; this one has {}", ranks));
   }
   if (!o.weights_from.empty()) HuggingFaceWeights(o.weights_from, planned.job.model);
+  if (!o.adapters_from.empty()) {
+    HuggingFaceWeights::adapters(o.adapters_from, o.weights_from, planned.job.model);
+  }
 }
 
 std::vector<std::string> files_to_write(const TrainOptions& o) {

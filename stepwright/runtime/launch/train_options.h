@@ -28,6 +28,7 @@ struct TrainOptions {
   double timeout_s = 60;      ///< How long a rank waits for others.
   bool skip_nan = false;      ///< Go on after a step whose loss is no number, without its update.
   std::string weights_from;   ///< Hugging Face directory of the initial weights; empty: random.
+  std::string adapters_from;  ///< Folder of peft of the initial adapters beside them; empty: new.
   bool hold = false;          ///< Hold the priced time of each computation instead of computing.
   double scale = 1;           ///< Of a held run: divides its times and its messages' bytes.
   double pace = 1;            ///< Seconds that a computation lasts for each of processor time.

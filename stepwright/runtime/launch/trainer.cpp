@@ -154,6 +154,10 @@ void train_rank(const PlannedJob& planned, const TrainOptions& options, const st
   if (!options.weights_from.empty()) {
     load_weights(store, HuggingFaceWeights(options.weights_from, job.model));
   }
+  if (!options.adapters_from.empty()) {
+    load_adapters(store, HuggingFaceWeights::adapters(options.adapters_from, options.weights_from,
+                                                      job.model));
+  }
   Groups groups(world, planned, program, stage, *device);
   RankState rank{job, plan, options, setting, place, store, groups, *device};
   std::unique_ptr<Checkpointer> checkpointer;

@@ -27,4 +27,10 @@ void load_weights(ParameterStore& store, const HuggingFaceWeights& weights) {
   }
 }
 
+void load_adapters(ParameterStore& store, const HuggingFaceWeights& adapters) {
+  for (StoredParameter* parameter : store.held()) {
+    if (parameter->slice.adapter) load(*parameter, adapters);
+  }
+}
+
 }  // namespace stepwright

@@ -9,4 +9,7 @@ namespace stepwright {
 /// as they are.
 void load_weights(ParameterStore& store, const HuggingFaceWeights& weights);
 
+/// The same of its adapters.
+void load_adapters(ParameterStore& store, const HuggingFaceWeights& adapters);
+
 }  // namespace stepwright

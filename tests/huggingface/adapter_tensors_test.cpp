@@ -1,0 +1,86 @@
+#include "stepwright/huggingface/adapter_tensors.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/error.h"
+#include "stepwright/huggingface/config_writer.h"
+#include "tests/huggingface/models.h"
+
+namespace stepwright::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// A model with adapters of rank 2 beside these targets.
+Architecture adapted(const char* text, std::initializer_list<AdapterTarget> targets,
+                     bool joined = false) {
+  Architecture model = model_of(text);
+  model.adapters = Adapters{.rank = 2, .alpha = 6, .joined = joined};
+  for (const AdapterTarget target : targets) model.adapters->targets.set(place_of(target));
+  return model;
+}
+
+std::vector<AdapterTensors> tensors_of(const Architecture& model) {
+  return adapter_tensors(model, family_of(model));
+}
+
+TEST(AdapterTensors, StandBesideThePartsOfFusedWeights) {
+  // Queries of 16 rows, keys and values of 8: A of queries and values, 2 rows each.
+  const auto tensors = tensors_of(adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kValue}));
+  ASSERT_EQ(tensors.size(), 4);
+  const AdapterTensors& query = tensors[0];
+  EXPECT_EQ(query.weight, "model.layers.0.self_attn.q_proj.weight");
+  EXPECT_EQ(query.down.name, "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
+  EXPECT_EQ(query.down.own, "layers.0.attention.qkv_lora_a");
+  EXPECT_THAT(query.down.rows, ElementsAre(RowRun{0, 2}));
+  EXPECT_THAT(query.up.rows, ElementsAre(RowRun{0, 16}));
+  EXPECT_THAT(query.up.shape(), ElementsAre(16, 2));
+  const AdapterTensors& value = tensors[1];
+  EXPECT_EQ(value.up.name, "base_model.model.model.layers.0.self_attn.v_proj.lora_B.weight");
+  EXPECT_THAT(value.down.rows, ElementsAre(RowRun{2, 2}));
+  EXPECT_THAT(value.up.rows, ElementsAre(RowRun{16, 8}));
+}
+
+TEST(AdapterTensors, HoldEveryRowOfOurs) {
+  const Architecture model =
+      adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue,
+                       AdapterTarget::kProjection, AdapterTarget::kGate, AdapterTarget::kUp,
+                       AdapterTarget::kFc2});
+  std::int64_t elements = 0;
+  for (const AdapterTensors& one : tensors_of(model)) {
+    elements += one.down.row_count() * one.down.columns + one.up.row_count() * one.up.columns;
+  }
+  EXPECT_EQ(elements, count_trained_parameters(model));
+}
+
+TEST(AdapterTensors, OfJoinedPartsShareTheirA) {
+  const auto tensors =
+      tensors_of(adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kKey}, true));
+  EXPECT_THAT(tensors[0].down.rows, ElementsAre(RowRun{0, 2}));
+  EXPECT_THAT(tensors[1].down.rows, ElementsAre(RowRun{0, 2}));
+  EXPECT_THAT(tensors[1].up.rows, ElementsAre(RowRun{16, 8}));
+}
+
+TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
+  EXPECT_THROW(tensors_of(adapted(kGpt2, {AdapterTarget::kQuery})), Error);
+  EXPECT_THROW(tensors_of(adapted(kGptNeox, {AdapterTarget::kQuery})), Error);
+  EXPECT_THROW(tensors_of(adapted(kMixtral, {AdapterTarget::kGate})), Error);
+}
+
+TEST(AdapterTensors, ConfigurationNamesModulesAndLayers) {
+  Architecture model = adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kFc2});
+  const auto config = adapter_config(model, tensors_of(model));
+  EXPECT_EQ(config.at("r"), 2);
+  EXPECT_EQ(config.at("lora_alpha"), 6);
+  EXPECT_EQ(config.at("target_modules"), (nlohmann::ordered_json{"down_proj", "q_proj"}));
+  EXPECT_FALSE(config.contains("layers_to_transform"));
+  model.frozen = {.first = 0, .layers = 1};
+  const auto upper = tensors_of(model);
+  EXPECT_EQ(upper.size(), 2);
+  EXPECT_EQ(adapter_config(model, upper).at("layers_to_transform"), nlohmann::ordered_json{1});
+}
+
+}  // namespace
+}  // namespace stepwright::testing

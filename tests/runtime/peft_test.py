@@ -1,0 +1,181 @@
+"""Adapters trained here in folders of peft, and those of peft trained on here."""
+
+import json
+import sys
+import unittest
+
+from huggingface_case import (
+    SIZES,
+    TOLERANCE,
+    Case,
+    load_file,
+    part,
+    plan_text,
+    rotary,
+    torch,
+    transformers,
+)
+
+try:
+    import peft
+except ImportError as missing:
+    print(f"skipped: {missing} (tools/setup.sh test)")
+    sys.exit(77)
+
+MODULES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+FUSED = {
+    "attention.qkv": "self_attn.|q,k,v|_proj",
+    "attention.output": "self_attn.|o|_proj",
+    "mlp.fc1": "mlp.|gate,up|_proj",
+    "mlp.fc2": "mlp.|down|_proj",
+}
+ADAPTERS = "{rank: 4, alpha: 6, targets: all}"
+
+
+def in_our_names(state: dict, end: str = ".weight") -> dict[str, torch.Tensor]:
+    """Adapters (or their gradients) by peft's names in our names and layouts."""
+    ours = {}
+    for layer in range(SIZES["num_hidden_layers"]):
+        for own, theirs in FUSED.items():
+            for ending, half in (("_lora_a", "lora_A"), ("_lora_b", "lora_B")):
+                name = f"base_model.model.model.layers.{layer}.{theirs}.{half}{end}"
+                ours[f"layers.{layer}.{own}{ending}"] = part(state, name)
+    return ours
+
+
+class Peft(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        config = transformers.LlamaConfig(
+            **SIZES, num_key_value_heads=2, rope_parameters=rotary(1e4)
+        )
+        self.model = transformers.AutoModelForCausalLM.from_config(config).double().eval()
+        with torch.no_grad():
+            for parameter in self.model.parameters():
+                mean = 1.0 if parameter.dim() == 1 else 0.0
+                parameter.normal_(mean, 0.15)
+        self.model.save_pretrained(self.folder / "model")
+
+    def plan(self, ranks: int = 1, choices: str = "micro_batch: 2") -> str:
+        text = plan_text(self.folder / "model", "fp64", ranks, choices)
+        return text.replace("  optimizer: adamw\n", f"  optimizer: adamw\n  adapters: {ADAPTERS}\n")
+
+    def base(self) -> transformers.PreTrainedModel:
+        return transformers.AutoModelForCausalLM.from_pretrained(
+            self.folder / "model", dtype=torch.float64
+        )
+
+    def theirs(self, folder: str) -> "peft.PeftModel":
+        return peft.PeftModel.from_pretrained(
+            self.base(), self.folder / folder, is_trainable=True, autocast_adapter_dtype=False
+        ).eval()
+
+    def random_adapter(self) -> "peft.PeftModel":
+        config = peft.LoraConfig(
+            r=4, lora_alpha=6, target_modules=MODULES, task_type="CAUSAL_LM", lora_dropout=0.0
+        )
+        model = peft.get_peft_model(self.base(), config, autocast_adapter_dtype=False).eval()
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if "lora_" in name:
+                    parameter.normal_(0.0, 0.2)
+        model.save_pretrained(self.folder / "adapter")
+        return model
+
+    def trained_here(self) -> None:
+        source = ("--weights-from", self.folder / "model")
+        run = ("--checkpoint", self.folder / "run")
+        self.train(self.plan(), *source, *run, "--steps", 3, "--lr", 0.05)
+        again = ("--resume", "--steps", 4, "--lr", 0, "--logits", self.folder / "logits")
+        self.train(self.plan(), *source, *run, *again)
+
+    def test_adapters_of_peft_learn_here_as_there(self) -> None:
+        model = self.random_adapter()
+        files = {name: self.folder / name for name in ("weights", "gradients", "logits", "metrics")}
+        outputs = [word for name, path in files.items() for word in (f"--{name}", path)]
+        source = ("--weights-from", self.folder / "model")
+        source += ("--adapters-from", self.folder / "adapter")
+        self.train(self.plan(), *source, "--steps", 1, "--lr", 0, *outputs)
+        found = self.logits()
+        result = model(found["tokens"]).logits
+        loss = torch.nn.functional.cross_entropy(result.flatten(0, 1), found["targets"].flatten())
+        loss.backward()
+        step = json.loads(files["metrics"].read_text())
+        self.assertAlmostEqual(step["loss"], loss.item(), delta=TOLERANCE * loss.item())
+        self.assert_near(found["logits"], result.detach(), "logits")
+        adapters = {n: p for n, p in model.named_parameters() if "lora_" in n}
+        end = ".default.weight"
+        weights = in_our_names({n: p.detach() for n, p in adapters.items()}, end)
+        gradients = in_our_names({n: p.grad for n, p in adapters.items()}, end)
+        loaded, computed = load_file(files["weights"]), load_file(files["gradients"])
+        for name, weight in weights.items():
+            self.assertTrue(torch.equal(loaded[name], weight), name)
+            self.assert_near(computed[name], gradients[name], f"gradient of {name}")
+
+    def test_every_plan_begins_with_the_same_adapters(self) -> None:
+        self.random_adapter()
+        source = ("--weights-from", self.folder / "model", "--lr", 0, "--steps", 1)
+        source += ("--adapters-from", self.folder / "adapter")
+        found = []
+        tensor = "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nsharding: GGG"
+        for ranks, choices in ((1, "micro_batch: 2"), (4, tensor + "\nmicro_batch: 1")):
+            files = {name: self.folder / name for name in ("weights", "gradients")}
+            outputs = [word for name, path in files.items() for word in (f"--{name}", path)]
+            self.train(self.plan(ranks, choices), *source, *outputs)
+            found.append({name: load_file(path) for name, path in files.items()})
+        one, many = found
+        for name, weight in one["weights"].items():
+            self.assertTrue(torch.equal(many["weights"][name], weight), name)
+        for name, gradient in one["gradients"].items():
+            if "_lora_" in name:
+                self.assert_near(many["gradients"][name], gradient, f"gradient of {name}")
+
+    def test_adapters_trained_here_load_there(self) -> None:
+        self.trained_here()
+        convert = ("checkpoint", "convert", self.folder / "run", "--format", "peft")
+        self.run_command(*convert, "-o", self.folder / "ours")
+        found = self.logits()
+        plain = self.base().eval()(found["tokens"]).logits
+        result = self.theirs("ours")(found["tokens"]).logits.detach()
+        self.assert_near(found["logits"], result, "logits")
+        self.assertGreater(((result - plain).norm() / plain.norm()).item(), 0.01)
+        again = ("--weights-from", self.folder / "model", "--adapters-from", self.folder / "ours")
+        weights = ("--steps", 0, "--weights", self.folder / "weights")
+        self.train(self.plan(), *again, *weights)
+        kept = in_our_names(load_file(self.folder / "ours" / "adapter_model.safetensors"))
+        loaded = load_file(self.folder / "weights")
+        for name, value in kept.items():
+            self.assertTrue(torch.equal(loaded[name], value), name)
+
+    def test_merged_weights_load_there(self) -> None:
+        self.trained_here()
+        convert = ("checkpoint", "convert", self.folder / "run", "--format", "huggingface")
+        merge = ("--merge", self.folder / "model")
+        self.run_command(*convert, *merge, "-o", self.folder / "merged")
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            self.folder / "merged", dtype=torch.float64
+        )
+        found = self.logits()
+        self.assert_near(found["logits"], model.eval()(found["tokens"]).logits.detach(), "logits")
+
+    def test_other_adapters_are_refused(self) -> None:
+        self.random_adapter()
+        source = ("--weights-from", self.folder / "model", "--steps", 0)
+        source += ("--adapters-from", self.folder / "adapter", "--data", self.folder / "text")
+        for change, words in (
+            ("rank: 8", "r: is not that of the plan's adapters, 8"),
+            ("alpha: 2", "lora_alpha: is not that of the plan's adapters, 2"),
+            ("targets: [q]", "belongs to nothing in the model"),
+        ):
+            key = change.split(":")[0]
+            kept = [part for part in ("rank: 4", "alpha: 6") if not part.startswith(key)]
+            text = self.plan().replace(ADAPTERS, "{" + ", ".join([change, *kept]) + "}")
+            (self.folder / "plan.yaml").write_text(text)
+            plan = ("train", self.folder / "plan.yaml", "--data-format", "text")
+            done = self.call(*plan, *source)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
