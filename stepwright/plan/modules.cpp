@@ -8,7 +8,8 @@ namespace {
 bool has_module(const Architecture& model, Module module) {
   switch (module) {
     case Module::kCoreAttention: return has_mixer(model, Mixer::kAttention);
-    case Module::kNorm: return true;
+    case Module::kNorm:
+    case Module::kPerOperator: return true;
     case Module::kMlp: return has_feed_forward(model, FeedForward::kDense);
     case Module::kMoe:
     case Module::kMoeActivation: return model.experts.has_value();

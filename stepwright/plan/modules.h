@@ -12,7 +12,9 @@
 namespace stepwright {
 
 /// Parts of a layer that may run again in the backward pass, in the words of Megatron-Core
-/// (`--recompute-modules`); `norm` is its `layernorm`.
+/// (`--recompute-modules`); `norm` is its `layernorm`. `per-operator`: every second product of
+/// attention and of a dense MLP, and what lies between products but for attention's core
+/// (torchtitan, selective recomputation by operator).
 enum class Module : std::uint8_t {
   kCoreAttention,
   kMlp,
@@ -20,7 +22,8 @@ enum class Module : std::uint8_t {
   kMoeActivation,
   kNorm,
   kLatentUp,
-  kSharedExperts
+  kSharedExperts,
+  kPerOperator
 };
 inline constexpr Named<Module> kModuleNames[] = {{Module::kCoreAttention, "core_attn"},
                                                  {Module::kMlp, "mlp"},
@@ -28,7 +31,8 @@ inline constexpr Named<Module> kModuleNames[] = {{Module::kCoreAttention, "core_
                                                  {Module::kMoeActivation, "moe_act"},
                                                  {Module::kNorm, "norm"},
                                                  {Module::kLatentUp, "mla_up_proj"},
-                                                 {Module::kSharedExperts, "shared_experts"}};
+                                                 {Module::kSharedExperts, "shared_experts"},
+                                                 {Module::kPerOperator, "per-operator"}};
 
 /// A set of modules, in the order of their names.
 class ModuleSet {

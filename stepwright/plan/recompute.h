@@ -64,6 +64,7 @@ struct LayerRecompute {
 inline constexpr LayerRecompute kNoRecompute{};
 inline constexpr LayerRecompute kCoreRecompute{.whole = false, .modules = {Module::kCoreAttention}};
 inline constexpr LayerRecompute kWholeRecompute{.whole = true, .modules = {}};
+inline constexpr ModuleSet kPerOperator{Module::kPerOperator};
 
 // Of one position's setting (`recompute_at`):
 
@@ -111,7 +112,11 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
     {"selective", [](const Recompute& r) { return r.kind == RecomputeKind::kSelective; }},
     {"full", [](const Recompute& r) { return r.kind == RecomputeKind::kFull; }},
     {"every", [](const Recompute& r) { return r.kind == RecomputeKind::kEvery || r.every > 1; }},
-    {"modules", [](const Recompute& r) { return r.kind == RecomputeKind::kModules; }},
+    {"modules",
+     [](const Recompute& r) {
+       return r.kind == RecomputeKind::kModules && r.modules != kPerOperator;
+     }},
+    {"per-operator", [](const Recompute& r) { return r.modules.has(Module::kPerOperator); }},
     {"stages", [](const Recompute& r) { return !r.stages.empty(); }}};
 
 /// "none", "selective", "full", "every 2", "norm + mlp every 2", "none, full on stages 0-1"; equal

@@ -66,10 +66,13 @@ class LayerWriter {
   LayerClass layer_;
   LayerRecompute recompute_;
   ModuleEnds ends_{};
+  bool reduces_ = false;  ///< Results of products are sums over tensor ranks.
 };
 
 /// Activation function over [rows, columns] results; gated ones read twice as many.
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part);
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part);
+/// `other`: where the second half is a tensor of its own.
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other = -1);
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
+                           TensorId other = -1);
 
 }  // namespace stepwright

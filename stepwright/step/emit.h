@@ -17,6 +17,7 @@ struct Emit {
   Phase forward = Phase::kForward;  ///< kRecompute when a backward runs a forward again.
   TensorId parameters = -1;         ///< The layer's gathered parameters, when they are sharded.
   TensorId gradients = -1;          ///< The layer's gradients on their way to being reduced.
+  bool splits_gate = false;         ///< The halves of a gated product are products of their own.
   ModuleEnds* ends = nullptr;       ///< In a forward: where its modules end.
   Rematerialisation* rematerialisation = nullptr;  ///< In a backward: runs again what was not kept.
 };

@@ -188,9 +188,9 @@ std::vector<Keep> inside(Module module) {
       return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
               Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
     case Module::kMlp:
-      return {Keep::kFc1Out,          Keep::kActivationOut,  Keep::kFc1Narrow,
-              Keep::kFc1AdapterInput, Keep::kFc1AdapterMask, Keep::kFc2Narrow,
-              Keep::kFc2AdapterInput, Keep::kFc2AdapterMask};
+      return {Keep::kFc1Out,    Keep::kFc1Up,           Keep::kActivationOut,
+              Keep::kFc1Narrow, Keep::kFc1AdapterInput, Keep::kFc1AdapterMask,
+              Keep::kFc2Narrow, Keep::kFc2AdapterInput, Keep::kFc2AdapterMask};
     case Module::kMoe:
       return {Keep::kRouterProbabilities,
               Keep::kRouterIndices,
@@ -240,6 +240,15 @@ std::vector<Keep> inside(Module module) {
               Keep::kSharedFc2Narrow,
               Keep::kSharedFc2AdapterInput,
               Keep::kSharedFc2AdapterMask};
+    // Every second of wq, wk, wv, wo, w1, w3, w2; of the first three only the norm before them.
+    case Module::kPerOperator:
+      return {Keep::kAttentionLinearInput,
+              Keep::kAttentionNormCopies,
+              Keep::kMlpNormCopies,
+              Keep::kMlpLinearInput,
+              Keep::kMlpEntry,
+              Keep::kFc1Up,
+              Keep::kActivationOut};
   }
   return {};
 }
@@ -253,6 +262,8 @@ constexpr Module kRunsWhole[] = {Module::kCoreAttention, Module::kMlp, Module::k
 
 TensorId LayerWriter::forward(Emit& e, TensorId x) {
   e.ends = &ends_;
+  e.splits_gate = recompute_.modules.has(Module::kPerOperator);
+  reduces_ = e.s.tensor_parallel();
   return layer_forward(e, x, layer_);
 }
 
@@ -277,6 +288,10 @@ Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
     if (!recompute_.modules.has(module)) continue;
     for (const Keep role : inside(module)) kept.forget(role);
   }
+  // The result of attention's last product is made again, unless it is a sum over ranks.
+  if (recompute_.modules.has(Module::kPerOperator) && layer_.mixer != Mixer::kNone && !reduces_) {
+    kept.forget(Keep::kMlpInput);
+  }
   return kept;
 }
 
@@ -293,6 +308,7 @@ TensorId LayerWriter::backward(Emit& b, TensorId dy,
       rematerialisation.run_whole(inside(module), ends_[static_cast<std::size_t>(module)]);
   }
   b.rematerialisation = &rematerialisation;
+  b.splits_gate = recompute_.modules.has(Module::kPerOperator);
   const TensorId dx = layer_backward(b, dy, layer_);
   b.rematerialisation = nullptr;
   return dx;

@@ -37,7 +37,7 @@ TensorId trained(const Emit& e, TensorId block) {
 
 }  // namespace
 
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part) {
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
                                    .routed = sheet.routed,
@@ -49,11 +49,12 @@ TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part) {
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = part},
-            {x, trained(e, e.parameters)}, {y});
+            {x, other, trained(e, e.parameters)}, {y});
   return y;
 }
 
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part) {
+TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
+                           TensorId other) {
   const TensorId dx =
       e.out.tensor({.name = "gradient",
                     .dtype = e.s.storage,
@@ -66,22 +67,49 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet,
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = part},
-            {dy, x, trained(e, e.parameters)}, {dx, trained(e, e.gradients)});
+            {dy, x, other, trained(e, e.parameters)}, {dx, trained(e, e.gradients)});
   return dx;
 }
 
+namespace {
+
+/// Whether the dense MLP of a layer has its gate and its other half as two products.
+bool splits_gate(const Emit& e, const MlpRole& role) {
+  return e.splits_gate && e.s.model->gated && !e.s.model->adapters && role.fc1_out == Keep::kFc1Out;
+}
+
+/// The first product as two, of the same gathered rows: kept under roles of their own.
+void fc1_in_halves(Emit& e, TensorId normed, const MlpRole& role) {
+  Product half = fc1(e.s, role);
+  half.columns /= 2;
+  half.parts = 1;
+  const TensorId gathered = enter_tensor(e, normed, {half.inner, half.part, e.forward});
+  e.kept.set(role.input, e.s.keep_gathered ? gathered : normed);
+  e.kept.set(role.fc1_out, linear(e, gathered, half));
+  e.kept.set(Keep::kFc1Up, linear(e, gathered, half));
+}
+
+}  // namespace
+
 TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
-  const TensorId wide = column_linear(e, normed, role.input, fc1(e.s, role));
-  e.kept.set(role.fc1_out, wide);
-  const TensorId active = activate(e, wide, {e.s.tokens, role.ffn / e.s.tensor}, role.activation);
+  const bool halves = splits_gate(e, role);
+  if (halves) {
+    fc1_in_halves(e, normed, role);
+  } else {
+    e.kept.set(role.fc1_out, column_linear(e, normed, role.input, fc1(e.s, role)));
+  }
+  const TensorId active = activate(e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor},
+                                   role.activation, halves ? e.kept.get(Keep::kFc1Up) : -1);
   e.kept.set(role.activation_out, active);
   return adapted_linear(e, active, fc2(e.s, role));
 }
 
 TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
   const TensorId d_active = linear_backward(e, dy, role.activation_out, fc2(e.s, role));
-  const TensorId d_wide = activate_backward(e, d_active, kept(e, role.fc1_out),
-                                            {e.s.tokens, role.ffn / e.s.tensor}, role.activation);
+  const TensorId other = splits_gate(e, role) ? kept(e, Keep::kFc1Up) : -1;
+  const TensorId d_wide =
+      activate_backward(e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor},
+                        role.activation, other);
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 

@@ -61,6 +61,7 @@ enum class Keep : std::uint8_t {
   kMlpEntry,  ///< Rows that enter the dense MLP, before they are gathered.
   kMlpLinearInput,
   kFc1Out,
+  kFc1Up,  ///< The other half of a gated product whose halves are products of their own.
   kActivationOut,
   kMlpMask,
   kMlpResult,  ///< Of a norm on the result of the MLP or the experts: its input.

@@ -110,7 +110,11 @@ TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
     for (const auto& [choice, scheme] : kChoosingSchemes) {
       if (plan.collectives.*choice == Algorithm::kNvls) plan.collectives.*choice = {};
     }
-    if (job.dispatcher == Dispatcher::kOncePerNode) continue;
+    bool by_operator = false;
+    each_setting(plan.recompute, [&](const Recompute& setting) {
+      by_operator = by_operator || setting.modules.has(Module::kPerOperator);
+    });
+    if (by_operator || job.dispatcher == Dispatcher::kOncePerNode) continue;
     EXPECT_THAT(runs_on(job, plan), Contains("stepwright")) << plan_text(plan);
   }
 }

@@ -113,6 +113,13 @@ TEST(PlanFile, ReadsShortForms) {
             (Recompute{.kind = RecomputeKind::kEvery, .every = 3}));
 }
 
+TEST(PlanFile, RecomputationByOperatorIsAWordAndAModule) {
+  const Recompute by_operator{.kind = RecomputeKind::kModules, .modules = kPerOperator};
+  EXPECT_EQ(plan_with("recompute: per-operator\n").recompute, by_operator);
+  EXPECT_EQ(plan_with("recompute: {modules: [per-operator]}\n").recompute, by_operator);
+  EXPECT_EQ(recompute_word(by_operator), "per-operator");
+}
+
 TEST(PlanFile, PositionsMayRecomputeOtherwise) {
   const auto read = [](const std::string& value) {
     return plan_with("recompute: " + value + "\n").recompute;

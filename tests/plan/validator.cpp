@@ -308,7 +308,7 @@ bool modules_stand_somewhere(const Job& job, const Setting& recompute) {
   const auto stands = [&](const std::string_view module) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
       const bool routed = model.layer_class(layer).has_experts();
-      if (module == "core_attn" || module == "norm") return true;
+      if (module == "core_attn" || module == "norm" || module == "per-operator") return true;
       if (module == "mla_up_proj" && model.latent) return true;
       if (module == "mlp" && !routed) return true;
       if ((module == "moe" || module == "moe_act") && routed) return true;

@@ -21,7 +21,7 @@ Recompute listed_modules(Node list, Draft& draft) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::string word = list.is_sequence() ? list.at(i).text() : list.text();
     const auto* const known = std::ranges::find(kModuleNames, word, megatron_word);
-    if (known != std::end(kModuleNames)) {
+    if (known != std::end(kModuleNames) && known->value != Module::kPerOperator) {
       recompute.modules.add(known->value);
     } else {
       draft.leave_out(list, fmt::format("recomputation of the module {}", printable(word)));

@@ -142,6 +142,9 @@ std::string titan_module(const PlannedJob& planned, const TitanSection& training
   if (plan.recompute.kind == RecomputeKind::kFull) {
     imports.add("distributed.activation_checkpoint", "FullAC");
     more += "        activation_checkpoint=FullAC.Config(),\n";
+  } else if (plan.recompute.modules == kPerOperator) {
+    imports.add("distributed.activation_checkpoint", "SelectiveAC");
+    more += "        activation_checkpoint=SelectiveAC.Config(),\n";
   } else {
     more += "        activation_checkpoint=None,\n";
   }

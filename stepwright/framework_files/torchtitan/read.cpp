@@ -179,14 +179,15 @@ void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
   }
 }
 
-/// Recomputation by operator: products and attention kept, every second product again. No plan says
-/// it.
-void take_by_operator(const Fields& fields, std::string_view name, const std::string& file,
+/// Recomputation by operator. What a budget of memory keeps, no plan says.
+void take_by_operator(const Fields& fields, std::string_view name, const TitanFile& file,
                       Draft& draft) {
-  draft.plan.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
+  draft.plan.recompute = {.kind = RecomputeKind::kModules, .modules = kPerOperator};
+  if (name == "selective_ac_option") return;
   draft.report.not_read.push_back(
-      {fmt::format("activation_checkpoint.{}", name), "op", file, fields.node().line(),
-       Matters::kYes, "recomputation by operator: it is taken as that of every second layer"});
+      {fmt::format("activation_checkpoint.{}", name), "op", file.document.name(),
+       fields.node().line(), Matters::kYes,
+       "recomputation by operator: it is taken as that of every second product"});
 }
 
 void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draft) {
@@ -205,8 +206,7 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draf
   if (mode == "none" || mode == "full") return;
   const std::string option = fields.word("selective_ac_option", file.toml ? "2" : "op");
   if (mode == "memory_budget" || option == "op") {
-    take_by_operator(fields, mode == "selective" ? "selective_ac_option" : "mode",
-                     file.document.name(), draft);
+    take_by_operator(fields, mode == "selective" ? "selective_ac_option" : "mode", file, draft);
     return;
   }
   const IntegerReading every = read_integer(option);

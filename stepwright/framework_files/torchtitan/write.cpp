@@ -131,13 +131,15 @@ TitanSection model_section(const PlannedJob& planned) {
 TitanSection checkpointing(const Plan& plan) {
   TitanSection section{"activation_checkpoint"};
   const bool every = plan.recompute.kind == RecomputeKind::kEvery;
-  section.values.set("mode", every                                         ? "selective"
+  const bool by_operator = plan.recompute.modules == kPerOperator;
+  section.values.set("mode", every || by_operator                          ? "selective"
                              : plan.recompute.kind == RecomputeKind::kFull ? "full"
                                                                            : "none");
   if (every) {
     section.values.set("selective_ac_option",
                        Tree::scalar(std::to_string(plan.recompute.every), true));
   }
+  if (by_operator) section.values.set("selective_ac_option", Tree::scalar("op", true));
   return section;
 }
 

@@ -156,12 +156,21 @@ Recompute read_recompute_mapping(Node node) {
 }  // namespace
 
 Recompute read_recompute(Node node) {
+  static constexpr std::string_view kPerOperatorWord = name_of(kModuleNames, Module::kPerOperator);
   if (node.is_mapping()) return read_recompute_mapping(node);
   if (!node.is_scalar())
-    node.fail("must be none, selective, full, {every: n}, {modules: [...]} or {stages: {0: full}}");
+    node.fail(
+        "must be none, selective, full, per-operator, {every: n}, {modules: [...]} or {stages: {0: "
+        "full}}");
   const std::string word = node.text();
-  static constexpr std::string_view kWords[] = {
-      "none", "selective", "full", "{every: n}", "{modules: [...]}", "{stages: {0: full}}"};
+  if (word == kPerOperatorWord) return {.kind = RecomputeKind::kModules, .modules = kPerOperator};
+  static constexpr std::string_view kWords[] = {"none",
+                                                "selective",
+                                                "full",
+                                                kPerOperatorWord,
+                                                "{every: n}",
+                                                "{modules: [...]}",
+                                                "{stages: {0: full}}"};
   for (const RecomputeKind kind :
        {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
     if (word == name_of(kRecomputeNames, kind)) return {.kind = kind};

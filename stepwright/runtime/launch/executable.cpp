@@ -73,10 +73,18 @@ void check_kernels(const Kernels& kernels) {
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }
 
+void check_recompute(const Recompute& recompute) {
+  each_setting(recompute, [](const Recompute& setting) {
+    refuse(setting.modules.has(Module::kPerOperator), "recompute", "per-operator",
+           "executed are none, selective, full, every and the other modules");
+  });
+}
+
 }  // namespace
 
 void check_executable(const PlannedJob& planned) {
   const Job& job = planned.job;
+  check_recompute(planned.plan.recompute);
   check_model(job.model);
   check_trained(job.model);
   check_kernels(job.kernels);
