@@ -22,6 +22,8 @@ struct Device {
   const Generation* generation = nullptr;  ///< If stated (`generation_of`, cluster/generation.h).
   /// A board of its generation that no published run used: of other power, memory or links.
   bool variant = false;
+  /// Limit of the board's power, W, where it is not that of its generation's best-known board.
+  double board_power_w = 0;
 
   bool operator==(const Device&) const = default;
 };

@@ -24,8 +24,9 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
 }
 
 void read_mapping(Node node, Place place, Device& device) {
-  static constexpr std::string_view kKeys[] = {
-      "name", "generation", "variant", "memory", "memory_bandwidth", "peak", "source"};
+  static constexpr std::string_view kKeys[] = {"name",        "generation", "variant",
+                                               "board_power", "memory",     "memory_bandwidth",
+                                               "peak",        "source"};
   check_keys(node, place, "device/1", kKeys);
   read_name(node, "name", device.name);
   read_amount(node, "memory", Quantity::kBytes, device.memory_bytes);
@@ -38,6 +39,7 @@ void read_mapping(Node node, Place place, Device& device) {
     device.generation = &generation_named(generation->text(), *generation);
   }
   if (const auto variant = node.find("variant")) device.variant = variant->boolean();
+  if (const auto power = node.find("board_power")) device.board_power_w = power->number(1, 1e5);
 }
 
 Device read_file(const EmbeddedFile& file) {

@@ -20,6 +20,7 @@ Json device_json(const Device& device) {
                   {"peak", std::move(peak)}};
   if (device.generation != nullptr) mapping["generation"] = device.generation->name;
   if (device.variant) mapping["variant"] = true;
+  if (device.board_power_w > 0) mapping["board_power"] = device.board_power_w;
   return mapping;
 }
 

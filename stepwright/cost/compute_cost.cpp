@@ -97,6 +97,14 @@ double attention_share(const Generation& generation, AttentionKernel kernel) {
   return generation.attention_share[static_cast<std::size_t>(kernel)];
 }
 
+double clock_under_power(const Generation& generation, const Device& device) {
+  const double usual = generation.board_power_w;
+  if (device.board_power_w <= 0 || usual <= 0) return 1;
+  const double idle = constants::kIdlePower.value * usual;
+  const double left = std::max(0.05, (device.board_power_w - idle) / (usual - idle));
+  return std::pow(left, constants::kPowerExponent.value);
+}
+
 ComputeCost::ComputeCost(const Job& job)
     : ComputeCost(job, operator_profiles_for(job.cluster.device)) {}
 
@@ -105,6 +113,7 @@ ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const>
     : generation_(&generation_of(job.cluster.device)),
       kernels_(job.kernels),
       load_(load),
+      clock_(load == Load::kRunning ? clock_under_power(*generation_, job.cluster.device) : 1),
       device_(job.cluster.device.name),
       peaks_{sixteen_bit_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s},
@@ -122,13 +131,13 @@ void ComputeCost::set_rates(const Device& device) {
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
     const double flops_per_s = matrix_flops(device, *generation_, type);
-    rates_.matrix_s_per_flop[index(type)] = 1 / flops_per_s;
+    rates_.matrix_s_per_flop[index(type)] = 1 / (clock_ * flops_per_s);
     const bool wide = type != DType::kFp16 && type != DType::kBf16 && storage_type(type) == type;
     narrow_speedup_[index(type)] =
         wide ? 0 : flops_per_s / (generation_->matrix_share * peaks_.flops);
     const double peak =
         storage_type(type) == type ? peak_or(device, type, peaks_.flops) : peaks_.flops;
-    rates_.attention_s_per_flop[index(type)] = 1 / (attention * peak);
+    rates_.attention_s_per_flop[index(type)] = 1 / (clock_ * attention * peak);
     peak_flops_[index(type)] = peak_or(device, type, 0);
   }
   rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, peaks_.flops / 16);
@@ -153,11 +162,11 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
 double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass) const {
   const Generation& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
-    return attention_share(*generation_, kernels_.attention) /
+    return clock_ * attention_share(*generation_, kernels_.attention) /
            attention_share(there, profile.find(what, pass)->get().kernel);
   }
   const double running = load_ == Load::kRunning ? generation_->sustained_share : 1;
-  return running * generation_->matrix_share / there.matrix_share;
+  return clock_ * running * generation_->matrix_share / there.matrix_share;
 }
 
 double ComputeCost::arithmetic_s(const Operator& op) const {

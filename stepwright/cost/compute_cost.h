@@ -15,6 +15,11 @@ namespace stepwright {
 /// Share of the 16-bit peak that a kernel of attention attains forward at head dimension 128.
 double attention_share(const Generation& generation, AttentionKernel kernel);
 
+/// The clock that arithmetic keeps under the power limit of a device's board, over that of the
+/// best-known board of its generation: ((P - P0) / (Pg - P0))^(1/2), P0 what does not depend on the
+/// clock. 1 where the device states no limit of its own.
+double clock_under_power(const Generation& generation, const Device& device);
+
 /// Whether computations run back to back in a training step, where power lowers the clock of long
 /// products, or one kernel alone, as operator samples are taken.
 enum class Load : std::uint8_t { kRunning, kIsolated };
@@ -96,6 +101,7 @@ class ComputeCost {
   const Generation* generation_;  ///< Of the device.
   Kernels kernels_;
   Load load_;
+  double clock_ = 1;  ///< Of a running job, over that of the generation's best-known board.
   std::string device_;
   DevicePeaks peaks_;
   std::array<double, kDTypes> peak_flops_{};      ///< 0: the device does not say.

@@ -56,6 +56,17 @@ inline constexpr Constant kAttentionBackwardKernels{
     "counted in FlashAttention-2: sums over rows, gradients, conversion of the queries' gradient"};
 inline constexpr Constant kProductCasts{"casts of a product narrower than 16 bits", 2, "",
                                         "counted: one of each operand"};
+inline constexpr Constant kRowwiseRate{
+    "rate of products scaled by rows, over that of products scaled by tensors", 0.85, "",
+    "assumed: CUTLASS where others are cuBLAS; runs of PyTorch's own tables keep .88 of the speed "
+    "(torchao README, float8: 6,768 over 7,690 tokens/s)"};
+inline constexpr Constant kIdlePower{
+    "power of a board that its clock does not change, of its generation's limit", 0.18, "",
+    "data/power_h100.csv: idle 126.5 W of 700 W"};
+inline constexpr Constant kPowerExponent{
+    "exponent of a power-bound clock in the power that is left to it", 0.5, "",
+    "between 1/3, where voltage follows the clock (power C V^2 f), and 1, where it is at its "
+    "floor"};
 inline constexpr Constant kLibraryLaunch{
     "issue of a cast or of an expert's product by a library, over that of an operator", 0.25, "",
     "assumed: compiled code, not the framework's"};

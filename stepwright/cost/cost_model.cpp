@@ -37,6 +37,31 @@ double launches(const Operator& op, const ComputeCost& compute) {
 
 }  // namespace
 
+double cast_bytes(const Operator& op, Casts casts) {
+  const auto narrow = static_cast<double>(centibits(op.dtype)) / 800;
+  const auto stored = static_cast<double>(centibits(storage_type(op.dtype))) / 800;
+  const auto rows = static_cast<double>(op.shape.rows);
+  const double input = rows * static_cast<double>(op.shape.inner);
+  const double gradient = rows * static_cast<double>(op.shape.columns);
+  const double weight = static_cast<double>(std::max<std::int64_t>(1, op.shape.batch)) *
+                        static_cast<double>(op.shape.inner) * static_cast<double>(op.shape.columns);
+  const bool weights_gradient = op.phase == Phase::kWeightGradient;
+  const bool inputs_gradient = op.phase == Phase::kDataGradient;
+  if (casts == Casts::kLibrary) {
+    const double elements = weights_gradient ? 0 : inputs_gradient ? gradient : input;
+    return elements * (stored + 2 * narrow);
+  }
+  const double once = stored + narrow;       // by a scale of the row that is read
+  const double twice = 2 * stored + narrow;  // the scale first
+  if (casts == Casts::kTensorwise) {
+    if (weights_gradient) return input * twice;
+    return inputs_gradient ? gradient * (twice + narrow) + weight * twice
+                           : (input + weight) * twice;
+  }
+  if (weights_gradient) return (input + gradient) * twice;
+  return inputs_gradient ? gradient * once + weight * twice : (input + weight) * once;
+}
+
 CostModel::CostModel(const Job& job) : CostModel(job, conditions_of(job)) {
   if (job.conditions.empty()) return;
   fit_ += ", conditions of " + job.conditions;
@@ -46,6 +71,7 @@ CostModel::CostModel(const Job& job) : CostModel(job, conditions_of(job)) {
 CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
     : framework_(conditions_of(conditions, job.framework)),
       graphs_(job.kernels.cuda_graphs),
+      casts_(job.kernels.casts),
       compute_(job),
       collective_(job.cluster),
       imbalance_(job.imbalance),
@@ -118,7 +144,9 @@ double CostModel::compute_s(const Operator& op) const {
   }
   const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
   const bool narrow = product && op.dtype != storage_type(op.dtype);
-  return compute_.seconds(op) / rate_of(op) + (narrow ? cast_s(op) : 0);
+  const bool slower = narrow && casts_ == Casts::kRowwise;
+  const double rate = rate_of(op) * (slower ? constants::kRowwiseRate.value : 1);
+  return compute_.seconds(op) / rate + (narrow ? cast_s(op) : 0);
 }
 
 double CostModel::least_compute_s(const Operator& op) const {
@@ -128,16 +156,8 @@ double CostModel::least_compute_s(const Operator& op) const {
   return compute_.least_seconds(op) / rate_of(op);
 }
 
-/// Activations of a narrow product cast before it, as kernels of their own: read once, written
-/// narrow, and once more transposed for the weight gradient. A forward casts its input, a data
-/// gradient the gradient that comes in; a weight gradient finds both.
 double CostModel::cast_s(const Operator& op) const {
-  if (op.phase == Phase::kWeightGradient) return 0;
-  const std::int64_t width = op.phase == Phase::kDataGradient ? op.shape.columns : op.shape.inner;
-  const auto narrow = static_cast<double>(centibits(op.dtype)) / 800;
-  const auto stored = static_cast<double>(centibits(storage_type(op.dtype))) / 800;
-  const double bytes =
-      static_cast<double>(op.shape.rows) * static_cast<double>(width) * (stored + 2 * narrow);
+  const double bytes = cast_bytes(op, casts_);
   return bytes * memory_s_per_byte_ / (constants::kMemoryShare.value * device_.memory_rate);
 }
 

@@ -23,6 +23,14 @@ struct Contention {
   double compute_beside_network = 1.0;
 };
 
+/// What casting the operands of a narrow product moves, as kernels of their own. By a library:
+/// activations once, written in both layouts (a forward its input, a data gradient the gradient
+/// that comes in; a weight gradient finds both). By dynamic scales (torchao
+/// torchao/float8/float8_linear.py, matmul_with_hp_or_float8_args): each operand from its type of
+/// storage for each product, read first for its largest value, except by rows of its own layout;
+/// weights too, at every use.
+double cast_bytes(const Operator& op, Casts casts);
+
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads;
 /// pricing allocates nothing. Computations follow the fitted laws of a profile (`ComputeCost`).
 /// Messages are the documented default of `docs/models.md`: starts and hops, then bytes over the
@@ -72,8 +80,11 @@ class CostModel {
                                    const std::array<GroupLayout, kGroupKinds>& layouts,
                                    const Collectives& collectives) const;
 
-  /// Between two steps, while the device is idle: part of the price of an update.
-  [[nodiscard]] double between_steps_s() const { return framework_.step_ms * 1e-3; }
+  /// Between two steps, while the device is idle: part of the price of an update. Nothing where a
+  /// graph holds the step, which the host launches before the last one has ended.
+  [[nodiscard]] double between_steps_s() const {
+    return graphs_.step ? 0 : framework_.step_ms * 1e-3;
+  }
 
   [[nodiscard]] const Contention& contention() const { return contention_; }
   [[nodiscard]] const ComputeCost& compute() const { return compute_; }
@@ -97,6 +108,7 @@ class CostModel {
   DeviceConditions device_;        ///< Of the device's generation.
   FrameworkConditions framework_;  ///< Of the job's framework.
   CudaGraphs graphs_;
+  Casts casts_;
   double attention_rate_ = 1;  ///< Of the fused kernel.
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;

@@ -51,6 +51,14 @@ inline constexpr GraphPart kGraphParts[] = {{"attn", &CudaGraphs::attention},
                                             {"mlp", &CudaGraphs::mlp},
                                             {"moe_router", &CudaGraphs::router}};
 
+/// How operands of a narrow product are scaled and cast, which says what they move. kLibrary: by
+/// kernels of Transformer Engine, once, with both layouts and a scale that is known; weights once a
+/// step. kTensorwise: by dynamic scales of a whole tensor, each operand for each of the three
+/// products. kRowwise: the same by scales of rows, whose products are slower.
+enum class Casts : std::uint8_t { kLibrary, kTensorwise, kRowwise };
+inline constexpr Named<Casts> kCastNames[] = {
+    {Casts::kLibrary, "library"}, {Casts::kTensorwise, "tensorwise"}, {Casts::kRowwise, "rowwise"}};
+
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
   AttentionKernel attention = AttentionKernel::kFlash2;
@@ -60,6 +68,7 @@ struct Kernels {
   bool fused_softmax = true;       ///< Of unfused attention: scale, mask and softmax in one.
   bool fused_cross_entropy = false;  ///< Two small all-reduces instead of three; no fp32 copy kept.
   CudaGraphs cuda_graphs = {};
+  Casts casts = Casts::kLibrary;
   /// The loss is a plain cross entropy: the head's output is gathered over the tensor ranks, and
   /// each of them takes the whole loss of it in fp32.
   bool gathered_logits = false;

@@ -8,8 +8,16 @@ namespace stepwright {
 namespace {
 
 /// Rows that a narrow product takes in are cast before an overlapped gather (Transformer Engine's
-/// user buffers), after a plain one.
-DType gathered_type(const Setting& s) { return s.overlap.tensor ? s.matrix : s.storage; }
+/// user buffers), after a plain one; with scales of whole tensors before any, with those of rows
+/// after any (torchao torchao/float8/float8_tensor_parallel.py, which is of the former alone).
+DType gathered_type(const Setting& s) {
+  switch (s.kernels.casts) {
+    case Casts::kTensorwise: return s.matrix;
+    case Casts::kRowwise: return s.storage;
+    case Casts::kLibrary: break;
+  }
+  return s.overlap.tensor ? s.matrix : s.storage;
+}
 
 /// A message of the backward of a product split by columns, which its weight gradient or its data
 /// gradient does not wait for.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stepwright/cluster/generation.h"
 #include "stepwright/step/work.h"
 #include "tests/cost/jobs.h"
 
@@ -54,6 +55,23 @@ TEST(ComputeCost, NarrowProductsAreFasterOnDevicesThatHaveThem) {
               flop / (1.93 * 0.78 * 990e12) + 9e-6, kClose);
   EXPECT_NEAR(cost.seconds(linear(8192, 8192, 8192, DType::kFp32)), flop / (0.7 * 67e12) + 9e-6,
               kClose);
+}
+
+// 500 W of 700, of which 126 do not follow the clock: (374 / 574)^(1/2) = .8072.
+TEST(ComputeCost, ABoardOfLessPowerKeepsALowerClockInARunningJob) {
+  Job job = h100_job();
+  const ComputeCost usual(job, {});
+  job.cluster.device.board_power_w = 500;
+  EXPECT_NEAR(clock_under_power(generation_of(job.cluster.device), job.cluster.device), 0.8072,
+              1e-4);
+  const ComputeCost less(job, {});
+  const ComputeCost alone(job, {}, Load::kIsolated);
+  const Operator product = linear(8192, 8192, 8192);
+  EXPECT_NEAR((less.seconds(product) - 9e-6) / (usual.seconds(product) - 9e-6), 1 / 0.8072, 1e-4);
+  EXPECT_EQ(alone.seconds(product), usual.seconds(product));
+  Operator norm = product;
+  norm.kind = OperatorKind::kNorm;
+  EXPECT_EQ(less.seconds(norm), usual.seconds(norm));
 }
 
 TEST(ComputeCost, GroupedProductsPadEachExpertsRows) {

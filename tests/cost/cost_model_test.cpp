@@ -56,6 +56,28 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
   EXPECT_EQ(cast_s(Phase::kWeightGradient), 0);
 }
 
+/// 4096 x 8192 times 8192 x 1024 in fp8, of bf16: 33.6e6 elements of the input, 8.4e6 of the
+/// weight, 4.2e6 of the gradient; 5 bytes with a scale that is looked for first, 3 with that of a
+/// row.
+TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
+  const auto bytes = [](Phase phase, Casts casts) {
+    return cast_bytes({.kind = OperatorKind::kLinear,
+                       .phase = phase,
+                       .dtype = DType::kFp8,
+                       .shape = {.rows = 4096, .columns = 1024, .inner = 8192}},
+                      casts);
+  };
+  const double input = 4096.0 * 8192;
+  const double weight = 8192.0 * 1024;
+  const double gradient = 4096.0 * 1024;
+  EXPECT_EQ(bytes(Phase::kForward, Casts::kTensorwise), 5 * (input + weight));
+  EXPECT_EQ(bytes(Phase::kDataGradient, Casts::kTensorwise), 6 * gradient + 5 * weight);
+  EXPECT_EQ(bytes(Phase::kWeightGradient, Casts::kTensorwise), 5 * input);
+  EXPECT_EQ(bytes(Phase::kForward, Casts::kRowwise), 3 * (input + weight));
+  EXPECT_EQ(bytes(Phase::kDataGradient, Casts::kRowwise), 3 * gradient + 5 * weight);
+  EXPECT_EQ(bytes(Phase::kWeightGradient, Casts::kRowwise), 5 * (input + gradient));
+}
+
 TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .step_ms = 20, .update_passes = 3}};

@@ -1,5 +1,7 @@
 #include "stepwright/plan/frameworks/read_defaults.h"
 
+#include <optional>
+
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/quantity.h"
 #include "stepwright/plan/files/read_choices.h"
@@ -40,12 +42,17 @@ std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
 }
 
 DefaultSetting kernels(Node node) {
-  node.allow_only(names_in(kKernelFlags));
+  std::vector<std::string_view> keys = names_in(kKernelFlags);
+  keys.emplace_back("casts");
+  node.allow_only(keys);
+  std::optional<Casts> casts;
+  if (const auto word = node.find("casts")) casts = word->choice(kCastNames);
   std::vector<std::pair<bool Kernels::*, bool>> given;
   for (const auto& [flag, name] : kKernelFlags) {
     if (const auto value = node.find(name)) given.emplace_back(flag, value->boolean());
   }
-  return [given](FrameworkDefaults& defaults) {
+  return [given, casts](FrameworkDefaults& defaults) {
+    if (casts) defaults.kernels.casts = *casts;
     for (const auto& [flag, value] : given) defaults.kernels.*flag = value;
   };
 }
