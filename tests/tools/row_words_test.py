@@ -135,6 +135,8 @@ class Sentences(unittest.TestCase):
             ("selective: moe, layernorm, act", experts, {"modules": ["moe", "moe_act", "norm"]}),
             ("selective: moe", "", "none"),
             ("remat minimal_flash", "", "selective"),
+            ("selective op", "", "per-operator"),
+            ("selective layer", "", {"every": 2}),
         ):
             self.assertEqual(plan(recompute=text, moe=moe)["recompute"], recompute, text)
         self.assertEqual(said(SMALL | {"recompute": "some"})["job"], "")
@@ -161,6 +163,8 @@ class Sentences(unittest.TestCase):
                 {"cuda_graphs": ["attn", "moe_router"]},
             ),
             ("cuda_graph_scope=mlp; attn", {"cuda_graphs": ["mlp"]}),
+            ("full-iteration CUDA graph; flex dispatcher", {"cuda_graphs": True}),
+            ("TP_COMM_OVERLAP=True; CUDA graph; BUCKET_SIZE=1", {"cuda_graphs": True}),
         ):
             self.assertEqual(job(overlap_notes=notes)["kernels"], kernels, notes)
         off = "cuda_graph_impl=none; cuda_graph_scope=['attn']"
@@ -172,6 +176,21 @@ class Sentences(unittest.TestCase):
         notes = "ub_tp_comm_overlap=true; overlap_grad_sync=false; async p2p"
         stated = {"gradients": False, "pipeline": True, "tensor": True}
         self.assertEqual(plan(overlap_notes=notes)["overlap"], stated)
+
+    def test_layouts_of_layers(self):
+        notes = "MTP 1 layer; layout Et*4|(t*4|)*14tmL; paged stash"
+        self.assertEqual(row_words.layers_of(Words(notes)), [4] * 15 + [1])
+        self.assertIsNone(row_words.layers_of(Words("1F1B")))
+
+    def test_torchtitan(self):
+        titan = dict(framework="torchtitan", year="2024", precision="float8 rowwise", pp="1")
+        self.assertEqual(job(**titan)["framework"], {"name": "torchtitan", "version": "0.0.2"})
+        compiled = dict.fromkeys(("fused_norm", "fused_activation", "fused_cross_entropy"), True)
+        self.assertEqual(job(**titan)["kernels"], compiled | {"casts": "rowwise"})
+        fsdp = titan | {"zero_stage_or_fsdp": "FSDP2 (shard degree 8)"}
+        self.assertEqual(plan(**fsdp)["sharding"], "GGG")
+        self.assertEqual(plan(**(fsdp | {"pp": "2"}))["sharding"], "NGG")
+        self.assertEqual(plan(overlap_notes="2D + AsyncTP")["overlap"], {"tensor": True})
 
     def test_what_is_adapted(self):
         benchmark = job(

@@ -117,6 +117,10 @@ FRAMEWORKS = (
 BEFORE_RELEASE = ("NeMo container", "NeMo", "release", "MLPerf", "r", "v")
 
 
+# What torchtitan's pyproject.toml said in a year whose runs do not state a release.
+TITAN_RELEASES = {2024: "0.0.2", 2025: "0.1"}
+
+
 def release_in(text: str) -> str:
     """The first release that a text states, such as "26.02" or "4.1.x"."""
     end = 0
@@ -142,6 +146,8 @@ def framework_of(row: Row) -> str | dict | None:
     if not name:
         return None
     version = release_in(row.text("framework")) or release_in(row.text("source_note"))
+    if name == "torchtitan" and not variant:
+        version = version or TITAN_RELEASES.get(row.number("year"), "")
     parts = {"name": name, "version": version, "variant": variant}
     said = {key: value for key, value in parts.items() if value}
     return name if len(said) == 1 else said
@@ -172,12 +178,22 @@ def graphs_of(notes: Words) -> bool | list[str]:
     """Of a whole iteration or whole layers, or the parts that "cuda_graph_scope=[...]" lists."""
     if notes.flag("mcore_cuda_graph") or notes.flag("layer_cuda_graph"):
         return True
-    if notes.has("full_iteration"):
+    if notes.has("full_iteration", "full-iteration"):
+        return True
+    # Submissions to MLPerf source config_common_cg.sh: a whole iteration, or whole layers.
+    if re.search(r"(^|; )cuda graph(;|$)", notes.text):
         return True
     scope = re.search(r"cuda_graph_scope=[^\];]*", notes.text)
     if not scope or notes.has("cuda_graph_impl=none"):
         return []
     return [part for part in GRAPH_PARTS if part in scope[0]]
+
+
+def compiles(row: Row, notes: Words) -> bool:
+    """Whether torchtitan compiles the blocks of a row that does not say so: it refuses asynchronous
+    tensor parallelism without, and docs/float8.md has float8 with --training.compile alone."""
+    titan = row.words("framework").has("torchtitan")
+    return titan and (notes.has("async tp") or row.words("precision").has("float8"))
 
 
 def kernels_of(row: Row) -> dict:
@@ -188,7 +204,7 @@ def kernels_of(row: Row) -> dict:
         kernels["attention"] = attention
     if notes.has("ce fusion"):
         kernels["fused_cross_entropy"] = True
-    if notes.has("torch.compile"):
+    if notes.has("torch.compile") or compiles(row, notes):
         kernels |= dict.fromkeys(("fused_norm", "fused_activation", "fused_cross_entropy"), True)
     if notes.has("norm kernel="):
         kernels["fused_norm"] = notes.has("rms kernel")
@@ -196,6 +212,8 @@ def kernels_of(row: Row) -> dict:
         kernels["fused_softmax"] = False
     if graphs := graphs_of(notes):
         kernels["cuda_graphs"] = graphs
+    if row.words("precision").has("rowwise"):
+        kernels["casts"] = "rowwise"
     return kernels
 
 
@@ -313,6 +331,8 @@ def model_of(row: Row) -> dict:
         model |= {"window": 128, "windowed_layers": list(range(0, row.number("layers"), 2))}
     if moe.text:
         model["experts"] = experts_of(row, moe)
+    if name.has("with mtp"):
+        model |= {"multi_token_layers": 1, "count_multi_token": True}
     return model
 
 
@@ -329,6 +349,8 @@ GPUS = (
     ("h200", "", "dgx-h200"),
     ("h800", "", "h800-8gpu"),
     ("h100", "pcie", "h100-pcie-8gpu"),
+    ("h100", "96gb-hbm2e", "meta-grand-teton-h100"),
+    ("h100", "95gb-hbm2e", "meta-grand-teton-h100"),
     ("h100", "", "dgx-h100"),
     ("a800", "", "a800-8gpu"),
     ("a100", "pcie", "a100-pcie-8gpu"),
@@ -521,9 +543,24 @@ def recompute_of(row: Row, model: dict) -> str | dict | None:
         return {"modules": kept} if kept else "none"
     if words.has("full"):
         return "full"
+    if words.text == "selective op":
+        return "per-operator"
+    if words.text == "selective layer":  # selective_ac_option of torchtitan's train_configs
+        return {"every": 2}
     if words.text == "selective" or words.has("minimal_flash"):
         return "selective"
     raise NoPlanError(f"recompute '{row.text('recompute')}': no such word")
+
+
+def layers_of(notes: Words) -> list[int] | None:
+    """The decoder layers of each chunk that a layout of Megatron-Core lists, t for each of them
+    ("layout Et*4|(t*4|)*14tmL")."""
+    found = re.search(r"layout ([etml*()|\d]+)", notes.text)
+    if not found:
+        return None
+    text = re.sub(r"\(([^()]*)\)\*(\d+)", lambda group: group[1] * int(group[2]), found[1])
+    chunks = [re.findall(r"t(?:\*(\d+))?", chunk) for chunk in text.split("|")]
+    return [sum(int(count or 1) for count in chunk) for chunk in chunks]
 
 
 def world_of(row: Row) -> int:
@@ -546,6 +583,9 @@ def sharding_of(row: Row, model: dict) -> str | dict | None:
     if not words.text:
         return None
     if words.has("shard_grad_op", "zero-2", "no reshard"):
+        states = "NGG"
+    elif row.words("framework").has("torchtitan") and (row.number("pp") or 1) > 1:
+        # Its apply_fsdp: parameters stay gathered under a pipeline.
         states = "NGG"
     elif words.has("fsdp", "zero-3"):
         states = "GGG"
@@ -601,9 +641,9 @@ def overlap_of(row: Row, job: dict) -> dict:
         stated = [notes.flag(key) for key in keys if notes.flag(key) is not None]
         if stated:
             overlap[word] = stated[0]
-    if "tensor" not in overlap and notes.has("tp/dp/pp", "tp-comm-overlap"):
+    if "tensor" not in overlap and notes.has("tp/dp/pp", "tp-comm-overlap", "async tp", "asynctp"):
         overlap["tensor"] = True
-    if "expert" not in overlap and notes.has("ep overlap on", "1f1b overlap"):
+    if "expert" not in overlap and notes.has("ep overlap on", "1f1b overlap", "1f1b ep overlap"):
         overlap["expert"] = True
     return overlap
 
@@ -665,6 +705,7 @@ def plan_of(row: Row, job: dict) -> dict:
         "recompute": recompute_of(row, model),
         "accumulate": accumulate_of(row, job),
         "overlap": overlap_of(row, job),
+        "layers": layers_of(row.words("overlap_notes")),
     }
     return plan | {key: value for key, value in told.items() if value}
 
