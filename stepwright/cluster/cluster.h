@@ -19,6 +19,7 @@ struct Device {
   std::map<DType, double> peak_flops;  ///< Dense FLOP/s by input precision.
   double memory_bytes = 0;             ///< What a process can allocate, not the label on the box.
   double memory_bandwidth_bytes_per_s = 0;
+  double host_link_bytes_per_s = 0;        ///< To the memory of its host, each way; 0: not stated.
   const Generation* generation = nullptr;  ///< If stated (`generation_of`, cluster/generation.h).
   /// A board of its generation that no published run used: of other power, memory or links.
   bool variant = false;
@@ -53,6 +54,14 @@ struct Level {
   bool operator==(const Level&) const = default;
 };
 
+/// The host of a node: what offloading asks for. 0: not stated.
+struct Host {
+  double memory_bytes = 0;
+  double memory_bandwidth_bytes_per_s = 0;  ///< Of all its processors together.
+
+  bool operator==(const Host&) const = default;
+};
+
 /// Devices, how they are joined, and who shares what. A node is `devices_per_node` consecutive
 /// ranks on a fast fabric. Levels nest and are ordered by size; the last one spans all devices. A
 /// level whose lower unit holds the whole cluster is kept (more nodes would need it) and carries
@@ -66,6 +75,7 @@ struct Cluster {
   double nic_bytes_per_s = 0;  ///< One NIC, per direction; 0: a node without a network.
   std::vector<std::int64_t> nic_of_device;  ///< Per device of a node, the NIC that is nearest.
   std::vector<Level> levels;
+  Host host;
   std::string fit = "unfitted";  ///< Provenance of the cost constants.
 
   [[nodiscard]] std::int64_t devices() const { return nodes * devices_per_node; }

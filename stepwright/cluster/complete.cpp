@@ -16,6 +16,10 @@ Node place_of(Node node, std::string_view key) { return node.find(key).value_or(
 void cut_node(ClusterDescription& cluster, std::int64_t devices) {
   const std::int64_t nics = cluster.nics_per_node * devices / cluster.devices_per_node;
   cluster.nics_per_node = std::max<std::int64_t>(1, nics);
+  const double left_of_host =
+      static_cast<double>(devices) / static_cast<double>(cluster.devices_per_node);
+  cluster.host.memory_bytes *= left_of_host;
+  cluster.host.memory_bandwidth_bytes_per_s *= left_of_host;
   cluster.nic_of_device.clear();
   cluster.devices_per_node = devices;
   std::vector<Level> left;
@@ -175,6 +179,7 @@ Cluster complete(ClusterDescription description, Node node) {
                   .nic_bytes_per_s = description.nic_bytes_per_s,
                   .nic_of_device = description.nic_of_device,
                   .levels = description.levels,
+                  .host = description.host,
                   .fit = description.fit};
   add_network(cluster, description.network);
   return cluster;

@@ -32,6 +32,7 @@ struct ClusterDescription {
   std::vector<std::int64_t> nic_of_device;
   std::vector<Level> levels;  ///< Those inside a node.
   std::vector<NetworkLevel> network;
+  Host host;
   std::string fit = "unfitted";
 };
 

@@ -26,11 +26,14 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
 void read_mapping(Node node, Place place, Device& device) {
   static constexpr std::string_view kKeys[] = {"name",        "generation", "variant",
                                                "board_power", "memory",     "memory_bandwidth",
-                                               "peak",        "source"};
+                                               "host_link",   "peak",       "source"};
   check_keys(node, place, "device/1", kKeys);
   read_name(node, "name", device.name);
   read_amount(node, "memory", Quantity::kBytes, device.memory_bytes);
   read_amount(node, "memory_bandwidth", Quantity::kRate, device.memory_bandwidth_bytes_per_s);
+  if (const auto link = node.find("host_link")) {
+    device.host_link_bytes_per_s = read_quantity(*link, Quantity::kRate, 1, kMost);
+  }
   if (device.peak_flops.empty() || node.find("peak")) {
     read_peaks(node.get("peak"), device.peak_flops);
     device.generation = nullptr;  // of other peaks

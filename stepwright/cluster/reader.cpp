@@ -84,18 +84,37 @@ void read_size(Node node, ClusterDescription& cluster) {
   cluster.devices = devices ? devices->integer(1, kMaxDevices) : 0;
 }
 
+void read_host(Node node, Host& host) {
+  node.allow_only({"memory", "memory_bandwidth", "source"});
+  if (const auto memory = node.find("memory")) {
+    host.memory_bytes = read_quantity(*memory, Quantity::kBytes, 1, kMost);
+  }
+  if (const auto bandwidth = node.find("memory_bandwidth")) {
+    host.memory_bandwidth_bytes_per_s = read_quantity(*bandwidth, Quantity::kRate, 1, kMost);
+  }
+}
+
 void read_keys(Node node, ClusterDescription& cluster) {
   read_name(node, "name", cluster.name);
   if (cluster.device.name.empty() || node.find("device")) {
     read_device(node.get("device"), cluster.device);
   }
   read_size(node, cluster);
+  const std::int64_t of_profile = cluster.devices_per_node;
   read_count(node, "devices_per_node", kMaxPerNode, cluster.devices_per_node);
+  if (of_profile > 0) {
+    // Other nodes of the same machine have so much of its hosts.
+    const double part =
+        static_cast<double>(cluster.devices_per_node) / static_cast<double>(of_profile);
+    cluster.host.memory_bytes *= part;
+    cluster.host.memory_bandwidth_bytes_per_s *= part;
+  }
   if (node.find("nic") || node.find("nics_per_node")) {
     read_amount(node, "nic", Quantity::kRate, cluster.nic_bytes_per_s);
     read_count(node, "nics_per_node", kMaxPerNode, cluster.nics_per_node);
   }
   read_lists(node, cluster);
+  if (const auto host = node.find("host")) read_host(*host, cluster.host);
   if (const auto fit = node.find("fit")) cluster.fit = fit->text();
 }
 
@@ -121,7 +140,7 @@ class Reader {
     static constexpr std::string_view kKeys[] = {
         "profile",          "name",          "device", "nodes",  "devices",
         "devices_per_node", "nics_per_node", "nic",    "levels", "nic_of_device",
-        "network",          "fit",           "source", "use"};
+        "network",          "host",          "fit",    "source", "use"};
     refuse_other_words(node);
     check_keys(node, place, "cluster/1", kKeys);
     if (const auto profile = node.find("profile")) read_profile(*profile, directory);

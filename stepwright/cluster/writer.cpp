@@ -18,6 +18,7 @@ Json device_json(const Device& device) {
                   {"memory", device.memory_bytes},
                   {"memory_bandwidth", device.memory_bandwidth_bytes_per_s},
                   {"peak", std::move(peak)}};
+  if (device.host_link_bytes_per_s > 0) mapping["host_link"] = device.host_link_bytes_per_s;
   if (device.generation != nullptr) mapping["generation"] = device.generation->name;
   if (device.variant) mapping["variant"] = true;
   if (device.board_power_w > 0) mapping["board_power"] = device.board_power_w;
@@ -68,6 +69,12 @@ Json inline_cluster(const Cluster& cluster) {
   }
   mapping["levels"] = std::move(levels);
   if (!network.empty()) mapping["network"] = std::move(network);
+  Json host = Json::object();
+  if (cluster.host.memory_bytes > 0) host["memory"] = cluster.host.memory_bytes;
+  if (cluster.host.memory_bandwidth_bytes_per_s > 0) {
+    host["memory_bandwidth"] = cluster.host.memory_bandwidth_bytes_per_s;
+  }
+  if (!host.empty()) mapping["host"] = std::move(host);
   mapping["fit"] = cluster.fit;
   return mapping;
 }
