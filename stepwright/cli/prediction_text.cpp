@@ -179,7 +179,10 @@ std::string memory_use(const MemoryReport& memory) {
   if (memory.reserve_bytes > 0) {
     text += fmt::format(" ({} kept free)", format_bytes(memory.reserve_bytes));
   }
-  return fmt::format("{}, which fits with a probability of {:.0f}%", text, 100 * memory.p_fits);
+  text = fmt::format("{}, which fits with a probability of {:.0f}%", text, 100 * memory.p_fits);
+  if (memory.host_bytes == 0) return text;
+  return fmt::format("{}; the host of a node holds {} of {}", text, format_bytes(memory.host_bytes),
+                     format_bytes(memory.host_capacity_bytes));
 }
 
 }  // namespace stepwright

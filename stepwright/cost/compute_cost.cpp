@@ -8,6 +8,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
+#include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -184,6 +185,9 @@ double ComputeCost::arithmetic_s(const Operator& op) const {
     case OperatorKind::kScores:
     case OperatorKind::kAttendValues:
       return work * rates_.attention_s_per_flop[index(op.dtype)] + rates_.start_s;
+    case OperatorKind::kOrthogonalize:
+      return work * rates_.matrix_s_per_flop[index(op.dtype)] +
+             kOrthogonalKernels * static_cast<double>(op.shape.rows) * rates_.start_s;
     case OperatorKind::kScan:
       // A decay for each element of the state leaves no products (Mamba).
       if (op.purpose == Purpose::kMambaScan) return work * rates_.vector_s_per_flop;

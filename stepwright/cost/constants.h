@@ -18,6 +18,13 @@ namespace constants {
 inline constexpr Constant kMemoryShare{
     "memory bandwidth, share of peak", 0.80, "",
     "operator tables of arXiv 2509.22832: residual add .83 on A100, .89 on GH200; GELU .70, .61"};
+inline constexpr Constant kHostLinkShare{
+    "bandwidth of a device's link to its host, share of its line rate", 0.80, "",
+    "pinned copies over PCIe 4.0 take .79 to .84 of 31.5 GB/s, over PCIe 5.0 .83 to .87 of 63"};
+inline constexpr Constant kHostUpdateShare{
+    "memory bandwidth of a host's Adam, share of the peak of its memory", 0.43, "",
+    "arXiv 2101.06840, table 4: 10 billion parameters of 28 bytes in 2.57 s on 12 channels of "
+    "DDR4-2666, 256 GB/s"};
 inline constexpr Constant kNormShare{"memory bandwidth of fused norms, share of peak", 0.60, "",
                                      "operator tables of arXiv 2509.22832: LayerNorm .51 on A100, "
                                      ".55 on GH200; newer kernels above"};

@@ -8,6 +8,7 @@
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/graphed.h"
+#include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright {
@@ -31,6 +32,8 @@ double launches(const Operator& op, const ComputeCost& compute) {
     case OperatorKind::kUnpermute:
     case OperatorKind::kAllToAll:
     case OperatorKind::kLossLocal: return constants::kSortKernels.value;
+    case OperatorKind::kOrthogonalize:
+      return kOrthogonalKernels * static_cast<double>(op.shape.rows);
     default: return compute.kernels(op);
   }
 }
@@ -99,6 +102,13 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
   devices_per_node_ = std::min(job.cluster.devices_per_node, job.cluster.devices());
   memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
   node_levels_ = levels_in_node(job.cluster);
+  const double link = job.cluster.device.host_link_bytes_per_s;
+  const double memory = job.cluster.host.memory_bandwidth_bytes_per_s;
+  if (link > 0) host_link_s_per_byte_ = 1 / (constants::kHostLinkShare.value * link);
+  if (memory > 0) {
+    host_memory_s_per_byte_ =
+        static_cast<double>(devices_per_node_) / (constants::kHostUpdateShare.value * memory);
+  }
 }
 
 std::string CostModel::provenance() const {
@@ -128,6 +138,7 @@ double CostModel::rate_of(const Operator& op) const {
     case OperatorKind::kGroupedLinear:
       return op.dtype == storage_type(op.dtype) ? device_.product_rate
                                                 : device_.narrow_product_rate;
+    case OperatorKind::kOrthogonalize:
     case OperatorKind::kScores:
     case OperatorKind::kAttendValues: return device_.product_rate;
     case OperatorKind::kAttention: return attention_rate_;
@@ -137,7 +148,15 @@ double CostModel::rate_of(const Operator& op) const {
   }
 }
 
+/// A copy over the link to the host, or an update there: bound by bytes.
+double CostModel::of_host_s(const Operator& op) const {
+  if (op.kind != OperatorKind::kHostOptimizer) return memory_bytes(op) * host_link_s_per_byte_;
+  return static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.inner) *
+         host_memory_s_per_byte_;
+}
+
 double CostModel::compute_s(const Operator& op) const {
+  if (is_of_host(op.kind)) return (op.routed ? imbalance_ : 1) * of_host_s(op);
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
     const double busiest = op.routed ? imbalance_ : 1;
     return law->seconds(busiest * flops(op), busiest * memory_bytes(op));
@@ -194,7 +213,7 @@ void CostModel::wait_for_host(const Template& piece,
     const Operator& op = piece.operators[i];
     host += host_s(op);
     if (op.stream == Stream::kCompute) device += times[i].seconds;
-    if (!is_communication(op.kind)) computation += times[i].seconds;
+    if (computes(op.kind)) computation += times[i].seconds;
   }
   if (nodes_of(layouts[static_cast<std::size_t>(GroupKind::kPipeline)], node_levels_) > 1) {
     const auto ranks = layouts[static_cast<std::size_t>(GroupKind::kTensor)].size;
@@ -203,7 +222,7 @@ void CostModel::wait_for_host(const Template& piece,
   if (host <= device || computation <= 0) return;
   const double stretch = 1 + (host - device) / computation;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!is_communication(piece.operators[i].kind)) times[i].seconds *= stretch;
+    if (computes(piece.operators[i].kind)) times[i].seconds *= stretch;
   }
 }
 

@@ -103,6 +103,7 @@ class CostModel {
   [[nodiscard]] OperatorTime transfer(OperatorKind kind, double payload_bytes,
                                       const GroupLayout& layout, Algorithm algorithm) const;
   [[nodiscard]] double cast_s(const Operator& op) const;
+  [[nodiscard]] double of_host_s(const Operator& op) const;
   [[nodiscard]] double entering_share(const Operator& op, const GroupLayout& layout) const;
 
   DeviceConditions device_;        ///< Of the device's generation.
@@ -120,6 +121,8 @@ class CostModel {
   Contention contention_;
   double imbalance_ = 1.0;
   double memory_s_per_byte_ = 0;
+  double host_link_s_per_byte_ = 0;    ///< Copies; 0: not stated.
+  double host_memory_s_per_byte_ = 0;  ///< Updates of one rank beside those of its node.
   std::string fit_;
   std::string conditions_file_;  ///< Empty: the built-in ones.
   double stated_error_ = 0;

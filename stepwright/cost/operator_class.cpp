@@ -25,7 +25,9 @@ std::optional<OperatorClass> class_of(const Operator& op, const Kernels& kernels
     case OperatorKind::kLossLocal:
       if (kernels.fused_cross_entropy) return std::nullopt;
       return OperatorClass::kLoss;
-    case OperatorKind::kOptimizer: return OperatorClass::kOptimizer;
+    case OperatorKind::kOptimizer:
+      if (op.purpose == Purpose::kOtherUpdate) return std::nullopt;
+      return OperatorClass::kOptimizer;
     default: return std::nullopt;
   }
 }

@@ -99,6 +99,7 @@ double total_bytes(const KindBytes& kinds) {
 }
 
 double buffer_bytes(const Tensor& tensor, double imbalance) {
+  if (tensor.on_host) return 0;
   const auto bytes = static_cast<double>(tensor.bytes());
   return tensor.routed ? std::ceil(bytes * imbalance) : bytes;
 }

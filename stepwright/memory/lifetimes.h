@@ -14,8 +14,8 @@ using KindBytes = std::array<double, kTensorKinds>;
 /// The sum over all kinds.
 double total_bytes(const KindBytes& kinds);
 
-/// The bytes of a tensor on the rank that holds most of it: a routed one `imbalance` times its
-/// mean, rounded up to a whole byte.
+/// The bytes of a tensor in the memory of the device (0 on the host) that holds most of it: a
+/// routed one `imbalance` times its mean, rounded up to a whole byte.
 double buffer_bytes(const Tensor& tensor, double imbalance);
 
 /// When a tensor of a template dies.

@@ -57,6 +57,13 @@ std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
   return stages;
 }
 
+double host_bytes_of_node(const Job& job, const StepProgram& program) {
+  std::int64_t of_rank = 0;
+  for (const Stage& stage : program.stages) of_rank = std::max(of_rank, stage.states.host);
+  const std::int64_t ranks = std::min(job.cluster.devices_per_node, program.ranks);
+  return static_cast<double>(ranks * of_rank);
+}
+
 double largest_bytes(const std::vector<StageMemory>& stages) {
   double bytes = 0;
   for (const StageMemory& stage : stages) bytes = std::max(bytes, stage.peak_bytes);
@@ -108,6 +115,8 @@ MemoryReport memory_report(const Job& job, const StepProgram& program) {
   report.reserve_bytes = report.capacity_bytes - usable_bytes(job);
   report.stages = stages_of(job, program);
   report.peak_bytes = largest_bytes(report.stages);
+  report.host_bytes = host_bytes_of_node(job, program);
+  report.host_capacity_bytes = job.cluster.host.memory_bytes;
   if (report.reserve_bytes > 0 && job.model.experts && program.imbalance < kExpertImbalance) {
     StepProgram uneven = program;
     uneven.imbalance = kExpertImbalance;

@@ -64,6 +64,9 @@ struct MemoryReport {
   double uneven_bytes = 0;
   /// The bytes of the capacity kept free: all that is not usable, and `uneven_bytes`.
   double reserve_bytes = 0;
+  /// What the host of a node holds where all its devices are of the fullest stage, and has.
+  double host_bytes = 0;
+  double host_capacity_bytes = 0;
   double p_fits = 1;  ///< Probability that peak and `uneven_bytes` fit in the capacity.
 
   [[nodiscard]] double needed_bytes() const { return peak_bytes + uneven_bytes; }

@@ -32,6 +32,10 @@ nlohmann::ordered_json memory_json(const MemoryReport& report,
                                    {"p_fits", report.p_fits},
                                    {"capacity_bytes", whole(report.capacity_bytes)},
                                    {"reserve_bytes", whole(report.reserve_bytes)}};
+  if (report.host_bytes > 0) {
+    result["host_memory_bytes"] = whole(report.host_bytes);
+    result["host_capacity_bytes"] = whole(report.host_capacity_bytes);
+  }
   if (!report.fits()) {
     result["largest_kind"] = name_of(kMemoryKindNames, largest_kind(report));
     result["over_by_bytes"] = whole(report.over_by_bytes());

@@ -30,6 +30,11 @@ Active active_groups(const Plan& plan, const Job& job) {
           .expert_replicas = job.model.experts.has_value() && sizes.expert_data() > 1};
 }
 
+/// Whether no layer keeps more than its input.
+bool recomputes_all(const Recompute& recompute) {
+  return recompute.kind == RecomputeKind::kFull && recompute.stages.empty();
+}
+
 void settle_sharding(Plan& plan, const Job& job, const Active& active) {
   Sharding& sharding = plan.sharding;
   const auto replace = [&sharding](Spread from, Spread to) {
@@ -170,6 +175,8 @@ Plan canonical(Plan plan, const Job& job) {
   settle_recompute(plan, job);
   settle_messages(plan, active);
   settle_rank_order(plan);
+  if (plan.offload.optimizer == 0) plan.offload.masters = true;
+  if (recomputes_all(plan.recompute)) plan.offload.activations = {};
   return plan;
 }
 

@@ -175,6 +175,13 @@ bool is_usual(ScheduleKind kind) {
   return kind == ScheduleKind::kOneForwardOneBackward || kind == ScheduleKind::kInterleaved;
 }
 
+Value say_share(std::string_view text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  const std::string_view number = text.substr(0, text.size() - 1);
+  const bool good = is_list(number, ".", is_number) && !number.starts_with('0');
+  return good ? Value(text) : std::nullopt;
+}
+
 Value group_code(const Plan& plan, std::int64_t group, std::int64_t least) {
   const bool says = plan.sharding.uses(Spread::kInner) && group >= least;
   return says ? number(group) : std::nullopt;
@@ -257,6 +264,28 @@ constexpr Row kRows[] = {
        return "selective, full, every N, or " + listed(kModuleNames) +
               " joined by +; others on some positions: none, full on stages 0-1";
      }},
+    {"offload:", Follows::kWords, true, "offload:N%", "offload.optimizer",
+     "share of the optimizer on the host",
+     "{} of the optimizer lies on the host, which updates that part.",
+     [](const Plan& plan) {
+       const double share = plan.offload.optimizer;
+       return share > 0 ? Value(fmt::format("{:.3g}%", 100 * share)) : std::nullopt;
+     },
+     say_share, [] { return std::string("above 0% to 100%"); }},
+    {"host:", Follows::kWords, true, "host:MODULES", "offload.activations",
+     "modules whose activations lie on the host",
+     "Until its backward the host holds what these modules of a layer keep: {}.",
+     [](const Plan& plan) {
+       const OffloadModules modules = plan.offload.activations;
+       return modules.empty() ? std::nullopt
+                              : Value(fmt::format("{}", fmt::join(offload_words(modules), ",")));
+     },
+     [](std::string_view text) {
+       const bool good =
+           is_list(text, ",", [](std::string_view one) { return has(kOffloadModuleNames, one); });
+       return good ? Value(text) : std::nullopt;
+     },
+     [] { return listed(kOffloadModuleNames); }},
     {"exposed:", Follows::kWords, true, "exposed:KINDS", "overlap",
      "messages that do not run beside computation",
      "These messages do not run beside computation: those of {}.", exposed_code, say_exposed,

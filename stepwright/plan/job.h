@@ -24,12 +24,31 @@ inline constexpr Named<DType> kPrecisionNames[] = {
     {DType::kBf16, "bf16"},  {DType::kFp8, "fp8"},   {DType::kMxfp8, "mxfp8"},
     {DType::kNvfp4, "nvfp4"}};
 
-/// kAdamNarrow: Adam whose moments are kept in bf16 (Megatron-Core's precision-aware optimizer).
-enum class Optimizer : std::uint8_t { kAdam, kAdamW, kAdamNarrow, kSgd };
+/// What sets them apart is a row each of `plan/optimizer_traits.h`.
+enum class Optimizer : std::uint8_t {
+  kAdam,
+  kAdamW,
+  kAdamNarrow,  ///< Moments in bf16 (Megatron-Core's precision-aware optimizer).
+  kSgd,
+  kAdam8bit,   ///< Moments of 8 bits, with a scale for each block of them (2110.02861).
+  kMuon,       ///< Matrices of layers have one moment, which is made orthogonal; the rest AdamW.
+  kAdafactor,  ///< The second moment of a matrix is a sum for each row and column (1804.04235).
+};
 inline constexpr Named<Optimizer> kOptimizerNames[] = {{Optimizer::kAdam, "adam"},
                                                        {Optimizer::kAdamW, "adamw"},
                                                        {Optimizer::kAdamNarrow, "adam_bf16"},
-                                                       {Optimizer::kSgd, "sgd"}};
+                                                       {Optimizer::kSgd, "sgd"},
+                                                       {Optimizer::kAdam8bit, "adam8bit"},
+                                                       {Optimizer::kMuon, "muon"},
+                                                       {Optimizer::kAdafactor, "adafactor"}};
+
+/// How tensor ranks make a matrix orthogonal that is cut over them: each gathers it and does all of
+/// it; each does its part, and they sum the products of columns; or each takes its part for a
+/// matrix by itself (NVIDIA/Megatron-LM, muon_tp_mode).
+enum class MuonForm : std::uint8_t { kDuplicated, kDistributed, kBlockwise };
+inline constexpr Named<MuonForm> kMuonFormNames[] = {{MuonForm::kDuplicated, "duplicated"},
+                                                     {MuonForm::kDistributed, "distributed"},
+                                                     {MuonForm::kBlockwise, "blockwise"}};
 
 /// The parts that the framework captures in CUDA graphs, which the host replays at once: a whole
 /// step, or parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
@@ -164,6 +183,7 @@ struct Job {
   std::optional<DocumentBatch> documents;
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
+  MuonForm muon = MuonForm::kDuplicated;
   Framework framework;
   std::string conditions;  ///< Path of a file of conditions of training; empty: the built-in ones.
   std::string measured;    ///< Path of a profile measured on the cluster itself; empty: none.

@@ -79,14 +79,20 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kRecomputeModules, "recomputed modules must be ones that the model has"},
     {Rule::kRecomputeStages, "recomputation names stages that the pipeline has"},
     {Rule::kPrecision, "the device has a peak rate for the precision"},
-    {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"}};
+    {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"},
+    {Rule::kOffloadShare, "the share of the optimizer on the host is from 0 to 1"},
+    {Rule::kOffloadUpdate,
+     "hosts do updates of adam, adamw, adam_bf16 and sgd (others are not covered yet)"},
+    {Rule::kOffloadHost,
+     "offload needs the memory, the memory's bandwidth and the link of the host"},
+    {Rule::kHostMemory, "what is offloaded fits in the memory of the hosts"}};
 static_assert(std::size(kRuleSentences) == std::size(kRuleNames));
 
 /// The laws in the order in which they are checked.
-std::array<std::span<const Law>, 9> all_laws() {
+std::array<std::span<const Law>, 10> all_laws() {
   return {grid_laws(),     cut_laws(),      expert_laws(), block_collective_laws(),
           coverage_laws(), schedule_laws(), state_laws(),  data_collective_laws(),
-          type_laws()};
+          type_laws(),     offload_laws()};
 }
 
 /// The first broken law; null pointer when there is none.

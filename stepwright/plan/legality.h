@@ -55,6 +55,10 @@ enum class Rule : std::uint8_t {
   kRecomputeStages,          ///< the pipeline has the positions that `stages` names
   kPrecision,                ///< the device has a peak rate for the precision
   kAccumulate,               ///< the type of stored gradients or a wider one
+  kOffloadShare,             ///< from 0 to 1
+  kOffloadUpdate,            ///< the host updates what Adam or plain descent has: others not yet
+  kOffloadHost,              ///< host memory, its bandwidth and the link are known
+  kHostMemory,               ///< offloaded states within the memory of a node's host
 };
 inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kPositive, "positive-sizes"},
@@ -97,7 +101,11 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kRecomputeModules, "recompute-modules"},
     {Rule::kRecomputeStages, "recompute-stages"},
     {Rule::kPrecision, "precision"},
-    {Rule::kAccumulate, "accumulate"}};
+    {Rule::kAccumulate, "accumulate"},
+    {Rule::kOffloadShare, "offload-share"},
+    {Rule::kOffloadUpdate, "offload-update"},
+    {Rule::kOffloadHost, "offload-host"},
+    {Rule::kHostMemory, "host-memory"}};
 
 /// "heads-per-tensor".
 std::string_view rule_name(Rule rule);
@@ -109,7 +117,7 @@ std::string_view rule_sentence(Rule rule);
 /// not something that cannot be (`kInput`).
 constexpr bool not_covered_yet(Rule rule) {
   return rule == Rule::kUnfusedContext || rule == Rule::kFrozenStep ||
-         rule == Rule::kMultiTokenStep;
+         rule == Rule::kMultiTokenStep || rule == Rule::kOffloadUpdate;
 }
 
 /// Why a plan is not legal.

@@ -11,6 +11,7 @@
 #include "stepwright/collective/algorithm.h"
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
+#include "stepwright/plan/offload.h"
 #include "stepwright/plan/recompute.h"
 #include "stepwright/schedule/schedule.h"
 
@@ -163,6 +164,7 @@ struct Plan {
   Overlap overlap;
   Collectives collectives;
   RankOrder rank_order;
+  Offload offload;
   std::vector<std::int64_t>
       layers;  ///< Per chunk in model order; empty: `even_split` (plan/layer_split.h).
 

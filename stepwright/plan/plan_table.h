@@ -136,7 +136,17 @@ inline constexpr std::tuple kPlanTable{
            Path<&Space::collectives, &CollectiveLists::data>(), &read_algorithm,
            &word_json<kAlgorithmNames>},
     Choice{"rank_order", "rank_order", Path<&Plan::rank_order>(), Path<&Space::rank_order>(),
-           &plain<read_rank_order>, &rank_order_json, Taken::kLayout}};
+           &plain<read_rank_order>, &rank_order_json, Taken::kLayout},
+    Choice{"offload.optimizer", "offload.optimizer", Path<&Plan::offload, &Offload::optimizer>(),
+           Path<&Space::offload, &OffloadLists::optimizer>(), &plain<read_share>,
+           &as_it_is<double>},
+    Choice{"offload.masters", "offload.masters", Path<&Plan::offload, &Offload::masters>(),
+           Path<&Space::offload, &OffloadLists::masters>(), &plain<read_flag>, &as_it_is<bool>,
+           Taken::kAlong},
+    Choice{"offload.activations", "offload.activations",
+           Path<&Plan::offload, &Offload::activations>(),
+           Path<&Space::offload, &OffloadLists::activations>(), &plain<read_offload_modules>,
+           &offload_modules_json}};
 
 /// Visits the rows of the table in their order.
 template <class Visit>

@@ -16,6 +16,13 @@ struct CollectiveLists {
   std::vector<Algorithm> tensor, context, expert, data;
   bool operator==(const CollectiveLists&) const = default;
 };
+/// What the tuner may leave to the host.
+struct OffloadLists {
+  std::vector<double> optimizer;
+  std::vector<bool> masters;
+  std::vector<OffloadModules> activations;
+  bool operator==(const OffloadLists&) const = default;
+};
 /// The values from which the tuner may choose, one list per dimension (the job's `search:`
 /// mapping). An empty list leaves the dimension free: the tuner takes every legal value of it, or,
 /// for the dimensions marked (*), the one default of `Plan`.
@@ -43,6 +50,7 @@ struct Space {
   std::vector<Overlap> overlap;                   ///< (*)
   CollectiveLists collectives;                    ///< Each (*)
   std::vector<RankOrder> rank_order;              ///< (*)
+  OffloadLists offload;                           ///< Each (*)
   std::vector<std::vector<std::int64_t>> layers;  ///< An empty one: even. (*)
 
   bool operator==(const Space&) const = default;

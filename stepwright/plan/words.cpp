@@ -1,6 +1,7 @@
 #include "stepwright/plan/words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 
@@ -90,6 +91,15 @@ std::string plan_words(const Plan& plan, const Job& job) {
   for (const std::size_t kind : exposed_messages(plan))
     kinds.emplace_back(kOverlapNames[kind].name);
   if (!kinds.empty()) words.push_back("no overlap of " + joined(kinds, " and "));
+  if (plan.offload.optimizer > 0) {
+    words.push_back(fmt::format("{:.3g}% of the optimizer on the host{}",
+                                100 * plan.offload.optimizer,
+                                plan.offload.masters ? "" : ", but for masters"));
+  }
+  if (!plan.offload.activations.empty()) {
+    words.push_back(fmt::format("activations of {} on the host",
+                                fmt::join(offload_words(plan.offload.activations), ", ")));
+  }
   if (plan.rank_order != RankOrder{}) words.push_back("ranks " + rank_order_word(plan.rank_order));
   return joined(words, ", ");
 }

@@ -207,6 +207,10 @@ Json prediction_json(const Prediction& p) {
            {"critical_stage", critical},
            {"breakdown", breakdown_json(p.simulation.stages[critical].breakdown)},
            {"losses", losses_json(p)}};
+  if (p.memory.host_bytes > 0) {
+    out["host_memory_bytes"] = static_cast<std::int64_t>(p.memory.host_bytes);
+    out["host_capacity_bytes"] = static_cast<std::int64_t>(p.memory.host_capacity_bytes);
+  }
   if (!p.memory.fits()) {
     out["largest_kind"] = name_of(kMemoryKindNames, largest_kind(p.memory));
     out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.over_by_bytes());

@@ -18,7 +18,7 @@ class ProgramBuilder {
         plan_(plan),
         grid_(plan),
         setting_(make_setting(job, plan, size)),
-        sharding_(setting_, plan, grid_, job.optimizer),
+        sharding_(setting_, plan, grid_, job),
         form_(backward_form(plan.schedule)),
         store_(setting_, form_),
         placement_(placement_of(plan)),

@@ -87,6 +87,9 @@ struct StateSpread {
   [[nodiscard]] std::int64_t frozen(const UnitSize& size) const {
     return routed ? size.frozen_expert : size.frozen_dense;
   }
+  [[nodiscard]] const MatrixSize& matrices_of(const UnitSize& size) const {
+    return size.matrices(routed);
+  }
   /// Elements of this kind that blocks of a size hand to the messages of a moment: trained ones,
   /// and to those of each use frozen ones. A table that another block of the rank holds is
   /// gathered, and its gradient reduced, with its user; summed and updated once.
@@ -125,7 +128,7 @@ bool reduces_in_buckets(const Plan& plan);
 /// update ends with them, for all parameters of a position at once.
 bool refreshes_in_blocks(const Plan& plan);
 
-/// An all-reduce that ends a step whatever its strategy.
+/// A message that ends a step whatever its strategy; an all-reduce unless it says so.
 struct EndMessage {
   GroupKind group{};
   std::int64_t elements = 0;  ///< 0: there is none.
@@ -133,6 +136,8 @@ struct EndMessage {
   std::string_view name;
   Purpose purpose{};
   Scheme scheme{};
+  OperatorKind kind = OperatorKind::kAllReduce;
+  std::int64_t bucket = 0;  ///< As of a plan's messages: elements of a piece; 0: one piece.
 };
 /// The sums of a position at the end of a step.
 struct StepEnd {

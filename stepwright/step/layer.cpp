@@ -4,6 +4,7 @@
 
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
+#include "stepwright/step/host_copies.h"
 #include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
@@ -336,11 +337,13 @@ BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& 
   Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
   forward.builder.output(writer.forward(e, x));
   const Kept kept = writer.surviving(all, x);
-  forward.builder.save(kept);
+  const OffloadModules offloaded = recompute.whole ? OffloadModules() : s.offloaded;
+  const Kept held = copy_to_host(forward.builder, kept, offloaded);
+  forward.builder.save(held);
 
   Unit backward(s, "layer.backward", parameters);
   const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
-  Kept restored = backward.builder.restore(forward.builder, kept);
+  Kept restored = copy_from_host(backward.builder, backward.builder.restore(forward.builder, held));
   backward.open_gradients();
   Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
   backward.builder.output(writer.backward(b, dy, {forward.builder, all, kept, forward.parameters}));

@@ -40,7 +40,12 @@ enum class OperatorKind : std::uint8_t {
   kAccumulate,     ///< rows x columns added to a gradient or a running sum
   kNormSquare,     ///< rows: sum of squares of the gradients of a stage
   kOptimizer,      ///< rows: parameters updated on this rank; inner: bytes moved for each
-                   ///< (`optimizer_bytes`)
+                   ///< (`update_bytes_of_element`)
+  kOrthogonalize,  ///< rows matrices of `columns` elements each, made orthogonal in steps of Newton
+                   ///< and Schulz of `inner` FLOPs each
+  kCopyToHost,     ///< rows elements from the device's memory to the host's
+  kHostOptimizer,  ///< as kOptimizer, by the host in its memory
+  kCopyFromHost,   ///< rows elements from the host's memory to the device's
   kDequantize,     ///< rows x columns made wide of a weight; inner: the centibits of one stored
   // Communication.
   kAllReduce,
@@ -73,6 +78,10 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kAccumulate, "accumulate"},
     {OperatorKind::kNormSquare, "norm_square"},
     {OperatorKind::kOptimizer, "optimizer"},
+    {OperatorKind::kOrthogonalize, "orthogonalize"},
+    {OperatorKind::kCopyToHost, "copy_to_host"},
+    {OperatorKind::kHostOptimizer, "host_optimizer"},
+    {OperatorKind::kCopyFromHost, "copy_from_host"},
     {OperatorKind::kDequantize, "dequantize"},
     {OperatorKind::kAllReduce, "all_reduce"},
     {OperatorKind::kAllGather, "all_gather"},
@@ -83,6 +92,14 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kReceive, "receive"}};
 
 constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
+
+/// Whether it is done by the host, or over the link to it.
+constexpr bool is_of_host(OperatorKind kind) {
+  return kind >= OperatorKind::kCopyToHost && kind <= OperatorKind::kCopyFromHost;
+}
+
+/// Whether it keeps a device's arithmetic busy: neither a message nor a copy.
+constexpr bool computes(OperatorKind kind) { return !is_communication(kind) && !is_of_host(kind); }
 
 /// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
 /// point.
@@ -124,6 +141,8 @@ enum class Stream : std::uint8_t {
   kPipelineBackward,
   kGather,  ///< Parameter gathers of data parallelism.
   kReduce,  ///< Gradient reductions of data parallelism.
+  kToHost,  ///< Copies to the memory of the host, and
+  kFromHost,
 };
 inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kTensor, "tensor"},
@@ -132,8 +151,10 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kPipelineForward, "pipeline_forward"},
                                                  {Stream::kPipelineBackward, "pipeline_backward"},
                                                  {Stream::kGather, "gather"},
-                                                 {Stream::kReduce, "reduce"}};
-inline constexpr int kStreams = 8;
+                                                 {Stream::kReduce, "reduce"},
+                                                 {Stream::kToHost, "to_host"},
+                                                 {Stream::kFromHost, "from_host"}};
+inline constexpr int kStreams = 10;
 
 /// What an operator is for, where its kind, phase, scheme and part leave that open.
 enum class Purpose : std::uint8_t {
@@ -152,7 +173,9 @@ enum class Purpose : std::uint8_t {
   kShareNorm,         ///< The sum of squares of the gradients.
   kShareLoads,        ///< Rows of each expert, by which routers correct their choice.
   kShareLoss,
-  kColumns,  ///< A gather of columns, of which each tensor rank has some.
+  kGatherMatrices,  ///< Of gradients that an optimizer makes orthogonal.
+  kShareProducts,   ///< Of columns of such matrices.
+  kColumns,         ///< A gather of columns, of which each tensor rank has some.
   // Exchanges of sequence parts against head parts (Ulysses).
   kQueries,
   kKeys,
@@ -174,6 +197,7 @@ enum class Purpose : std::uint8_t {
   kDeltaScan,     ///< kScan: a gated delta rule.
   kMamba2Scan,    ///< kScan: one decay for each head.
   kMambaScan,     ///< kScan: a decay for each element of the state.
+  kOtherUpdate,   ///< kOptimizer: not Adam's in one pass.
   kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
 };
 

@@ -33,11 +33,34 @@ struct Tensor {
   std::string_view name;
   TensorKind kind = TensorKind::kActivation;
   DType dtype = DType::kBf16;
-  bool routed = false;  ///< First extent is a mean; buffers hold `imbalance` times as much.
+  bool routed = false;   ///< First extent is a mean; buffers hold `imbalance` times as much.
+  bool on_host = false;  ///< In the memory of the host.
   std::array<std::int64_t, 3> extents{1, 1, 1};
 
   [[nodiscard]] std::int64_t elements() const { return extents[0] * extents[1] * extents[2]; }
   [[nodiscard]] std::int64_t bytes() const { return size_bytes(dtype, elements()); }
+};
+
+/// The matrices among parameters that their optimizer treats as such (`OptimizerTraits::acts_on`),
+/// as one rank holds them; nothing of other optimizers.
+struct MatrixSize {
+  std::int64_t elements = 0;
+  std::int64_t count = 0;
+  std::int64_t edges = 0;  ///< Rows and columns.
+  /// Of one step of Newton and Schulz for each of them, as this rank does it.
+  std::int64_t flops = 0;
+  /// Elements of messages between tensor ranks for them: of gathers, or of sums.
+  std::int64_t payload = 0;
+
+  MatrixSize& add(const MatrixSize& other, std::int64_t times) {
+    elements += times * other.elements;
+    count += times * other.count;
+    edges += times * other.edges;
+    flops += times * other.flops;
+    payload += times * other.payload;
+    return *this;
+  }
+  auto operator<=>(const MatrixSize&) const = default;
 };
 
 /// A parameter of a template as one tensor rank holds it.
@@ -56,6 +79,7 @@ struct LocalParameter {
   bool frozen = false;             ///< Without a gradient and optimizer states.
   bool narrow = false;             ///< Stored in the type of the adapters' base.
   std::int64_t blocks = 1;         ///< Its states are cut into that many equal blocks.
+  MatrixSize matrices{};           ///< Those that stand in it.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements with the padding that makes its blocks equal.
   [[nodiscard]] std::int64_t padded() const { return (elements() + blocks - 1) / blocks * blocks; }
@@ -165,7 +189,9 @@ struct States {
   std::int64_t parameters = 0;
   std::int64_t frozen = 0;  ///< Of `parameters`.
   std::int64_t gradients = 0;
-  std::int64_t optimizer = 0;
+  std::int64_t optimizer = 0;  ///< But for what is `moved`.
+  std::int64_t moved = 0;      ///< Of the optimizer, to the host.
+  std::int64_t host = 0;       ///< In the memory of the host: that, parameters and gradients.
 };
 
 /// The states and the work of one pipeline position in a step; all its ranks do the same.

@@ -54,6 +54,7 @@ Json tensor_json(const Tensor& tensor) {
            {"extents", tensor.extents},
            {"bytes", tensor.bytes()}};
   if (tensor.routed) out["routed"] = true;
+  if (tensor.on_host) out["on_host"] = true;
   return out;
 }
 
@@ -111,6 +112,7 @@ Json stage_json(const Stage& stage) {
              {"optimizer", stage.states.optimizer}}},
            {"dense_parameters", stage.dense_parameters},
            {"expert_parameters", stage.expert_parameters}};
+  if (stage.states.host > 0) out["states"]["host"] = stage.states.host;
   out["sequences"] = Json::array();
   for (const Sequence& sequence : stage.sequences) {
     out["sequences"].push_back(sequence_json(sequence));

@@ -1,9 +1,13 @@
 #include "stepwright/step/setting.h"
 
+#include <algorithm>
+
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/step/data_messages.h"
 #include "stepwright/step/document_sizes.h"
+#include "stepwright/step/matrices.h"
 
 namespace stepwright {
 namespace {
@@ -28,6 +32,7 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
   const bool part = (whole.per_head || whole.adapter) && s.tensor > 1;
   local.tensor_partial = local.tensor_replicated && !whole.frozen && (s.sequence_parallel || part);
   local.blocks = whole.expert ? s.expert_blocks : s.dense_blocks;
+  local.matrices = matrices_of(whole, local, {s.optimizer, s.muon, cut});
   return local;
 }
 
@@ -74,8 +79,11 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.gradient = plan.accumulate;
   s.exact = exact_type(job.precision);
   s.kernels = job.kernels;
+  s.optimizer = job.optimizer;
+  s.muon = job.muon;
   s.dispatcher = job.dispatcher;
   s.overlap = plan.overlap;
+  s.offloaded = plan.offload.activations;
   const Sharding& sharding = plan.sharding;
   const StateSpread dense = dense_spread(plan);
   const StateSpread routed = routed_spread(plan);
@@ -135,11 +143,17 @@ UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
         &UnitSize::frozen_dense, &UnitSize::frozen_expert, &UnitSize::frozen_borrowed}) {
     this->*part += count * other.*part;
   }
+  if (other.dense_matrices.count + other.expert_matrices.count > 0) {
+    dense_matrices.add(other.dense_matrices, count);
+    expert_matrices.add(other.expert_matrices, count);
+  }
+  largest_table = std::max(largest_table, other.largest_table);
   return *this;
 }
 
 UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& parameters) {
   UnitSize size;
+  const bool acts_on_matrices = traits_of(setting.optimizer).acts_on != ActsOn::kElements;
   for (const LocalParameter& p : parameters) {
     std::int64_t& trained = p.borrowed ? size.borrowed : p.expert ? size.expert : size.dense;
     std::int64_t& frozen = p.borrowed ? size.frozen_borrowed
@@ -147,6 +161,10 @@ UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& pa
                                       : size.frozen_dense;
     (p.frozen ? frozen : trained) += stored_elements(setting, p);
     if (p.tensor_partial) size.partial += p.padded();
+    if (p.frozen || p.borrowed) continue;
+    (p.expert ? size.expert_matrices : size.dense_matrices).add(p.matrices, 1);
+    const bool single = acts_on_matrices && !p.expert && p.matrices.count == 0;
+    if (single) size.largest_table = std::max(size.largest_table, p.padded());
   }
   return size;
 }

@@ -32,8 +32,11 @@ struct Setting {
   DType gradient = DType::kFp32;  ///< Of accumulated and reduced gradients.
   DType exact = DType::kFp32;     ///< Of statistics, losses and norms: fp32, or fp64 for proofs.
   Kernels kernels;
+  Optimizer optimizer = Optimizer::kAdam;
+  MuonForm muon = MuonForm::kDuplicated;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   Overlap overlap;
+  OffloadModules offloaded;       ///< Whose activations lie on the host.
   std::int64_t dense_blocks = 1;  ///< Into which data parallelism cuts states; 1 when it does not.
   std::int64_t expert_blocks = 1;
   bool gather_dense = false;  ///< Dense parameters are split and gathered before each use.
@@ -83,7 +86,13 @@ struct UnitSize {
   std::int64_t frozen_dense = 0;
   std::int64_t frozen_expert = 0;
   std::int64_t frozen_borrowed = 0;
+  MatrixSize dense_matrices;  ///< Of `dense`.
+  MatrixSize expert_matrices;
+  std::int64_t largest_table = 0;  ///< The largest of what `dense_matrices` leaves out of `dense`.
 
+  [[nodiscard]] const MatrixSize& matrices(bool routed) const {
+    return routed ? expert_matrices : dense_matrices;
+  }
   /// Whether it has something to train that is its own.
   [[nodiscard]] bool trains() const { return dense + expert + borrowed > 0; }
   UnitSize& operator+=(const UnitSize& other) { return add(other, 1); }

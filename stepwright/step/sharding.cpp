@@ -1,7 +1,8 @@
 #include "stepwright/step/sharding.h"
 
+#include "stepwright/plan/optimizer_traits.h"
+#include "stepwright/step/optimizer_share.h"
 #include "stepwright/step/template_builder.h"
-#include "stepwright/step/work.h"
 
 namespace stepwright {
 namespace {
@@ -25,10 +26,10 @@ Mark mark_of(DataMoment moment) {
 }  // namespace
 
 ShardingBuilder::ShardingBuilder(const Setting& setting, const Plan& plan, const Grid& grid,
-                                 Optimizer optimizer)
+                                 const Job& job)
     : s_(setting),
       plan_(plan),
-      optimizer_(optimizer),
+      job_(job),
       dense_(dense_spread(plan)),
       routed_(routed_spread(plan)) {
   for (int kind = 0; kind < kGroupKinds; ++kind) {
@@ -96,11 +97,17 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
 States ShardingBuilder::states(const UnitSize& stage) const {
   const Sharding& sharding = plan_.sharding;
   const std::int64_t frozen = frozen_elements(plan_, stage);
-  return {size_bytes(s_.storage, shard_elements(plan_, sharding.parameters, stage) + frozen),
-          size_bytes(s_.storage, frozen),
-          size_bytes(s_.gradient, shard_elements(plan_, sharding.gradients, stage)),
-          optimizer_state_bytes(optimizer_, s_.storage) *
-              shard_elements(plan_, sharding.optimizer, stage)};
+  const OptimizerShare share = optimizer_share(job_, plan_, stage);
+  const std::int64_t moved = moved_bytes(job_, plan_, share);
+  const double on_host = host_bytes_of_element(job_.optimizer, s_.storage) *
+                         static_cast<double>(moved_elements(plan_, share));
+  return {.parameters =
+              size_bytes(s_.storage, shard_elements(plan_, sharding.parameters, stage) + frozen),
+          .frozen = size_bytes(s_.storage, frozen),
+          .gradients = size_bytes(s_.gradient, shard_elements(plan_, sharding.gradients, stage)),
+          .optimizer = optimizer_state_bytes(job_.optimizer, s_.storage, share) - moved,
+          .moved = moved,
+          .host = static_cast<std::int64_t>(on_host)};
 }
 
 }  // namespace stepwright

@@ -16,8 +16,8 @@ namespace stepwright {
 /// Writes the data-parallel messages of one plan (`step/data_messages.h`) as templates.
 class ShardingBuilder {
  public:
-  /// `setting` and `plan` have to outlive it.
-  ShardingBuilder(const Setting& setting, const Plan& plan, const Grid& grid, Optimizer optimizer);
+  /// `setting`, `plan` and `job` have to outlive it.
+  ShardingBuilder(const Setting& setting, const Plan& plan, const Grid& grid, const Job& job);
 
   /// Parameters are split, so every use needs a gather.
   [[nodiscard]] bool gathers_each_use() const { return sends(DataMoment::kEachUse); }
@@ -59,7 +59,7 @@ class ShardingBuilder {
 
   const Setting& s_;
   const Plan& plan_;
-  Optimizer optimizer_;
+  const Job& job_;
   StateSpread dense_;
   StateSpread routed_;
   std::array<std::int64_t, kGroupKinds> group_sizes_{};

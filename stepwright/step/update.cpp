@@ -1,10 +1,58 @@
 // The end of a step: what sharding leaves to it, the small reductions, the norm and the optimizer.
 #include "stepwright/step/update.h"
 
+#include <algorithm>
+
+#include "stepwright/core/divide_up.h"
+#include "stepwright/plan/optimizer_traits.h"
+#include "stepwright/step/matrices.h"
 #include "stepwright/step/sharding.h"
-#include "stepwright/step/work.h"
 
 namespace stepwright {
+namespace {
+
+Operator update_operator(OperatorKind kind, std::int64_t elements, std::int64_t bytes,
+                         DType storage) {
+  return {.kind = kind,
+          .phase = Phase::kOptimizer,
+          .dtype = storage,
+          .shape = {.rows = elements, .inner = bytes},
+          .name = kind == OperatorKind::kOptimizer ? "optimizer" : "host_optimizer"};
+}
+
+Operator copy_operator(OperatorKind kind, std::int64_t elements, DType type) {
+  const bool down = kind == OperatorKind::kCopyToHost;
+  return {.kind = kind,
+          .phase = Phase::kOptimizer,
+          .dtype = type,
+          .shape = {.rows = elements},
+          .name = down ? "gradients.to_host" : "parameters.from_host"};
+}
+
+Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) {
+  return {.kind = OperatorKind::kOrthogonalize,
+          .phase = Phase::kOptimizer,
+          .dtype = DType::kBf16,
+          .shape = {.rows = matrices.count,
+                    .columns = divide_up(matrices.elements, matrices.count),
+                    .inner = divide_up(matrices.flops, matrices.count)},
+          .name = name};
+}
+
+/// Parameters and moments of an update of the host are fp32, as of the device.
+void add_host(std::vector<Operator>& list, const Job& job, const Plan& plan,
+              std::int64_t elements) {
+  const DType storage = storage_type(job.precision);
+  const DType wide = storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+  const OptimizerShare one{.elements = 1};
+  const std::int64_t bytes = update_bytes_of_element(job.optimizer, wide, wide, one);
+  list.push_back(copy_operator(OperatorKind::kCopyToHost, elements, plan.accumulate));
+  list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes, storage));
+  list.push_back(
+      copy_operator(OperatorKind::kCopyFromHost, elements, plan.offload.masters ? storage : wide));
+}
+
+}  // namespace
 
 Operator norm_operator(std::int64_t elements, DType gradient) {
   return {.kind = OperatorKind::kNormSquare,
@@ -14,22 +62,64 @@ Operator norm_operator(std::int64_t elements, DType gradient) {
           .name = "gradient_norm"};
 }
 
-Operator optimizer_operator(std::int64_t elements, Optimizer optimizer, DType storage,
-                            DType gradient) {
-  return {.kind = OperatorKind::kOptimizer,
-          .phase = Phase::kOptimizer,
-          .dtype = storage,
-          .shape = {.rows = elements, .inner = optimizer_bytes(optimizer, storage, gradient)},
-          .name = "optimizer"};
+std::vector<Operator> update_operators(const Job& job, const Plan& plan,
+                                       const OptimizerShare& share) {
+  std::vector<Operator> list;
+  if (share.dense.count > 0) list.push_back(orthogonal_operator(share.dense, kDenseMatrices));
+  if (share.expert.count > 0) list.push_back(orthogonal_operator(share.expert, kExpertMatrices));
+  const DType storage = storage_type(job.precision);
+  const std::int64_t bytes =
+      update_bytes_of_element(job.optimizer, storage, plan.accumulate, share);
+  const std::int64_t moved = moved_elements(plan, share);
+  // One that does nothing is left, which the pause between steps stands beside.
+  const std::int64_t own =
+      moved > 0 ? std::max<std::int64_t>(1, share.elements - moved) : share.elements;
+  list.push_back(update_operator(OperatorKind::kOptimizer, own, bytes, storage));
+  if (!traits_of(job.optimizer).fused_adam) list.back().purpose = Purpose::kOtherUpdate;
+  if (moved > 0) add_host(list, job, plan, moved);
+  return list;
+}
+
+std::array<EndMessage, 4> matrix_messages(const Job& job, const Plan& plan,
+                                          const OptimizerShare& share) {
+  const bool sums = job.muon == MuonForm::kDistributed;
+  const DType wide = storage_type(job.precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+  const auto between_tensor_ranks = [&](const MatrixSize& matrices, GroupKind group) {
+    const std::int64_t times = matrices.count * (sums ? kOrthogonalSteps : 1);
+    return EndMessage{.group = group,
+                      .elements = matrices.payload,
+                      .type = wide,
+                      .name = sums ? "matrices.products" : "matrices.gradients",
+                      .purpose = sums ? Purpose::kShareProducts : Purpose::kGatherMatrices,
+                      .scheme = Scheme::kTensor,
+                      .kind = sums ? OperatorKind::kAllReduce : OperatorKind::kAllGather,
+                      .bucket = times > 0 ? divide_up(matrices.payload, times) : 0};
+  };
+  const auto of_shards = [&](const MatrixSize& matrices, bool routed) {
+    const StateSpread spread = routed ? routed_spread(plan) : dense_spread(plan);
+    const bool all = plan.sharding.optimizer == Spread::kGlobal;
+    return EndMessage{.group = spread.group(all ? Reach::kWorld : Reach::kInner),
+                      .elements = share.moves_shards ? 2 * matrices.elements : 0,
+                      .type = wide,
+                      .name = "matrices.parts",
+                      .purpose = Purpose::kGatherMatrices,
+                      .scheme = Scheme::kData,
+                      .kind = OperatorKind::kAllToAll,
+                      .bucket = matrices.elements};
+  };
+  return {of_shards(share.dense, false), of_shards(share.expert, true),
+          between_tensor_ranks(share.dense, GroupKind::kTensor),
+          between_tensor_ranks(share.expert, GroupKind::kExpertTensor)};
 }
 
 void ShardingBuilder::add_end(MessageWriter& out, const EndMessage& message) const {
-  out.message({.kind = OperatorKind::kAllReduce,
+  out.message({.kind = message.kind,
                .group = message.group,
                .size = group_sizes_[static_cast<std::size_t>(message.group)],
                .elements = message.elements,
                .dtype = message.type,
                .phase = Phase::kOptimizer,
+               .bucket = message.bucket,
                .name = message.name,
                .purpose = message.purpose,
                .scheme = message.scheme});
@@ -46,10 +136,11 @@ Template ShardingBuilder::update(const Update& what) const {
                     .loads = what.loads,
                     .shares_rows = s_.sequence_parallel};
   for (const EndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
-  const std::int64_t own = shard_elements(plan_, plan_.sharding.optimizer, what.stage);
-  out.compute(norm_operator(own, s_.gradient));
+  const OptimizerShare share = optimizer_share(job_, plan_, what.stage);
+  out.compute(norm_operator(share.elements, s_.gradient));
   for (const EndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
-  out.compute(optimizer_operator(own, optimizer_, s_.storage, s_.gradient));
+  for (const EndMessage& message : matrix_messages(job_, plan_, share)) add_end(out, message);
+  for (const Operator& op : update_operators(job_, plan_, share)) out.compute(op);
   if (!refreshes_in_blocks(plan_)) add(out, what.stage, {DataMoment::kAfterStep}, Stream::kCompute);
   return std::move(out.builder.piece());
 }

@@ -1,14 +1,25 @@
 #pragma once
 
-#include "stepwright/plan/job.h"
-#include "stepwright/step/operator.h"
+#include <array>
+#include <vector>
+
+#include "stepwright/step/optimizer_share.h"
 
 namespace stepwright {
 
-/// The computations of an update, on the `elements` that a rank's optimizer holds: the sum of
-/// squared gradients, then the optimizer's step.
+/// The sum of squared gradients of the `elements` that a rank's optimizer holds.
 Operator norm_operator(std::int64_t elements, DType gradient);
-Operator optimizer_operator(std::int64_t elements, Optimizer optimizer, DType storage,
-                            DType gradient);
+
+/// What an optimizer does beside messages, in its order: it makes matrices orthogonal, updates its
+/// elements, and has the host update those that lie there: gradients go down, parameters come up.
+/// One after the other, as without `overlap_cpu_optimizer_d2h_h2d` (NVIDIA/Megatron-LM
+/// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py).
+std::vector<Operator> update_operators(const Job& job, const Plan& plan,
+                                       const OptimizerShare& share);
+
+/// The messages by which matrices are made orthogonal: of parts between ranks that share their
+/// states, down and up again, and between tensor ranks that share a matrix.
+std::array<EndMessage, 4> matrix_messages(const Job& job, const Plan& plan,
+                                          const OptimizerShare& share);
 
 }  // namespace stepwright

@@ -5,6 +5,7 @@
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/state_mixer.h"
+#include "stepwright/step/matrices.h"
 #include "stepwright/step/scan_purpose.h"
 
 namespace stepwright {
@@ -149,20 +150,6 @@ double passes(const Operator& op) {
   }
 }
 
-/// The bytes of what an update computes with.
-std::int64_t master_bytes(DType storage) {
-  return std::max<std::int64_t>(4, size_bytes(storage, 1));
-}
-
-/// The bytes of both moments.
-std::int64_t moment_bytes(Optimizer optimizer, DType storage) {
-  switch (optimizer) {
-    case Optimizer::kSgd: return 0;
-    case Optimizer::kAdamNarrow: return 2 * size_bytes(DType::kBf16, 1);
-    default: return 2 * master_bytes(storage);
-  }
-}
-
 }  // namespace
 
 double flops(const Operator& op) {
@@ -179,6 +166,11 @@ double flops(const Operator& op) {
       return (is_backward(op.phase) ? 4 : 2) * product({s.rows, s.columns, s.inner});
     case OperatorKind::kNormSquare: return 2 * product({s.rows});
     case OperatorKind::kOptimizer: return 12 * product({s.rows});
+    case OperatorKind::kOrthogonalize:
+      return static_cast<double>(kOrthogonalSteps) * product({s.rows, s.inner});
+    case OperatorKind::kCopyToHost:
+    case OperatorKind::kHostOptimizer:
+    case OperatorKind::kCopyFromHost: return 0;  // of the device
     default: return vector_flops(op.kind) * product({s.rows, s.columns});
   }
 }
@@ -196,25 +188,19 @@ double memory_bytes(const Operator& op) {
     case OperatorKind::kScan: return scan_bytes(op);
     case OperatorKind::kNormSquare: return width(op.dtype) * product({s.rows});
     case OperatorKind::kOptimizer: return product({s.rows, s.inner});
+    case OperatorKind::kOrthogonalize:
+      // Each step reads the matrix for both of its products and writes it.
+      return 3 * width(op.dtype) * static_cast<double>(kOrthogonalSteps) *
+             product({s.rows, s.columns});
+    case OperatorKind::kCopyToHost:
+    case OperatorKind::kCopyFromHost: return width(op.dtype) * product({s.rows});
+    case OperatorKind::kHostOptimizer: return 0;
     case OperatorKind::kDequantize:
       return (width(op.dtype) + static_cast<double>(s.inner) / 800) * product({s.rows, s.columns});
     default: break;
   }
   const double mask = op.kind == OperatorKind::kDropout ? 1 : 0;  // a byte per element
   return (passes(op) * width(op.dtype) + mask) * product({s.rows, s.columns});
-}
-
-std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient) {
-  const std::int64_t stored = size_bytes(storage, 1);
-  const std::int64_t master = master_bytes(storage);
-  const std::int64_t copy = stored < master ? stored : 0;
-  return size_bytes(gradient, 1) + 2 * (master + moment_bytes(optimizer, storage)) + copy;
-}
-
-std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage) {
-  const std::int64_t master = master_bytes(storage);
-  const bool is_copy = size_bytes(storage, 1) < master;
-  return (is_copy ? master : 0) + moment_bytes(optimizer, storage);
 }
 
 double distinct_of(std::int64_t places, std::int64_t draws) {

@@ -19,16 +19,6 @@ double flops(const Operator& op);
 /// (the cast). 0 for communication.
 double memory_bytes(const Operator& op);
 
-/// Bytes that an update moves per parameter (`Shape::inner` of kOptimizer): the gradient read; the
-/// master copy and, with Adam, both moments read and written; the stored parameter written when it
-/// is narrower than its master copy. Masters and moments are fp32, or fp64 for fp64; the moments of
-/// kAdamNarrow are bf16.
-std::int64_t optimizer_bytes(Optimizer optimizer, DType storage, DType gradient);
-
-/// Bytes that an optimizer keeps of one parameter stored as `storage`: its moments, and a master
-/// copy in fp32 of what is stored narrower.
-std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage);
-
 /// How many of `places` are met by `draws` at random, on average: places (1 - (1 -
 /// 1/places)^draws).
 double distinct_of(std::int64_t places, std::int64_t draws);

@@ -73,7 +73,8 @@ constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
 
 bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
   return a.sequence_parallel == b.sequence_parallel && a.tensor_input == b.tensor_input &&
-         a.context_kind == b.context_kind && a.collectives == b.collectives;
+         a.context_kind == b.context_kind && a.collectives == b.collectives &&
+         a.offloaded == b.offloaded;
 }
 
 /// Of a free overlap those that differ in a grid and give up only what some line may ask for.
@@ -102,14 +103,27 @@ void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space
   const FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
   if (!joint.runs()) return count(table.not_run, Ability::kOverlap, 1);
   ++table.points;
-  BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind, plan.overlap,
-                     plan.collectives};
+  BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind,
+                     plan.overlap,           plan.collectives,  plan.offload.activations};
   choice.joint = joint;
   choice.spares = spared(job, space, plan);
   const bool seen = std::ranges::any_of(table.choices, [&](const BlockChoice& other) {
     return alike_but_overlap(other, choice) && other.overlap == choice.overlap;
   });
   if (!seen) table.choices.push_back(choice);
+}
+
+/// Adds a legal choice with each set of modules whose activations may lie on the host.
+void add_offloaded(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
+  for (const OffloadModules modules : space.offload.activations) {
+    plan.offload.activations = modules;
+    const auto rule = modules.empty() ? std::nullopt : broken_rule(job, plan);
+    if (rule == Rule::kOffloadHost) {
+      count(table.refused, *rule, 1);
+    } else {
+      add_block_choice(table, job, space, plan);
+    }
+  }
 }
 
 Recomputations recomputations(const Job& job, const Dimensions& space, Plan plan) {
@@ -222,6 +236,50 @@ bool free_buckets(const Job& job) {
   return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
+/// Adds one choice, where it is new and runs.
+void add_data_choice(DataTable& table, const Job& job, const Dimensions& space, const Plan& plan,
+                     std::set<DataChoice>& seen) {
+  Plan usual = canonical(plan, job);
+  const FrameworkLaw::Joint joint = joint_of(space, kOfStates, job, usual, kOfDataMessages);
+  if (!joint.runs() || not_run_by(space, job, usual, {Ability::kAccumulate})) return;
+  if (space.framework) {
+    const Plan own = space.framework->with_buckets(job, usual);
+    if (own != usual && !free_buckets(job)) return;
+    usual = own;
+  }
+  const DataChoice choice{usual.sharding,
+                          usual.accumulate,
+                          usual.collectives.data,
+                          usual.gradient_bucket,
+                          usual.parameter_bucket,
+                          usual.offload,
+                          joint};
+  if (!seen.insert(choice).second) return;
+  table.choices.push_back(choice);
+  ++table.joints[{joint, choice.gathers()}];
+  table.holds |= joint.holds;
+  table.gathering += choice.gathers() ? 1 : 0;
+}
+
+/// What may be left to the host beside a strategy with its groups; counts the others, of which each
+/// stands for so many points.
+std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dimensions& space,
+                                    Plan plan, std::int64_t points) {
+  std::vector<Offload> legal;
+  for (const double share : space.offload.optimizer) {
+    for (const bool masters : space.offload.masters) {
+      plan.offload = {.optimizer = share, .masters = masters, .activations = {}};
+      const auto rule = share == 0 ? std::nullopt : broken_rule(job, plan);
+      if (rule && *rule >= Rule::kOffloadShare) {
+        count(table.refused_offloads, *rule, points);
+      } else {
+        legal.push_back(plan.offload);
+      }
+    }
+  }
+  return legal;
+}
+
 /// Adds what a strategy with its groups, which stand for `groups` points, leaves to choose.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_data_choices(DataTable& table, const Job& job, const Dimensions& space, Plan plan,
@@ -231,30 +289,19 @@ void add_data_choices(DataTable& table, const Job& job, const Dimensions& space,
   count(table.refused, Rule::kDataCollectives, groups * refused);
   erase_not_run(algorithms, table, job, space, plan, groups);
   table.points += groups * std::ssize(algorithms);
-  for (const DType accumulate : space.accumulate) {
-    for (const std::int64_t gradients : space.gradient_bucket) {
-      for (const std::int64_t parameters : space.parameter_bucket) {
-        for (const Algorithm algorithm : algorithms) {
-          plan.accumulate = accumulate;
-          plan.gradient_bucket = gradients;
-          plan.parameter_bucket = parameters;
-          plan.collectives.data = algorithm;
-          Plan usual = canonical(plan, job);
-          const FrameworkLaw::Joint joint = joint_of(space, kOfStates, job, usual, kOfDataMessages);
-          if (!joint.runs() || not_run_by(space, job, usual, {Ability::kAccumulate})) continue;
-          if (space.framework) {
-            const Plan own = space.framework->with_buckets(job, usual);
-            if (own != usual && !free_buckets(job)) continue;
-            usual = own;
+  for (const Offload& offload :
+       legal_offloads(table, job, space, plan, groups * std::ssize(algorithms))) {
+    for (const DType accumulate : space.accumulate) {
+      for (const std::int64_t gradients : space.gradient_bucket) {
+        for (const std::int64_t parameters : space.parameter_bucket) {
+          for (const Algorithm algorithm : algorithms) {
+            plan.offload = offload;
+            plan.accumulate = accumulate;
+            plan.gradient_bucket = gradients;
+            plan.parameter_bucket = parameters;
+            plan.collectives.data = algorithm;
+            add_data_choice(table, job, space, plan, seen);
           }
-          const DataChoice choice{usual.sharding,         usual.accumulate,
-                                  usual.collectives.data, usual.gradient_bucket,
-                                  usual.parameter_bucket, joint};
-          if (!seen.insert(choice).second) continue;
-          table.choices.push_back(choice);
-          ++table.joints[{joint, choice.gathers()}];
-          table.holds |= joint.holds;
-          table.gathering += choice.gathers() ? 1 : 0;
         }
       }
     }
@@ -350,6 +397,7 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
   BlockTable table;
   Plan plan = grid;
   const std::int64_t overlaps = std::ssize(space.overlap);
+  const std::int64_t sets = std::ssize(space.offload.activations);
   const std::vector<Overlap> different = overlaps_of(job, space, grid);
   const std::vector<Collectives> algorithms = block_algorithms(space.collectives);
   for (const bool sequence_parallel : space.sequence_parallel) {
@@ -362,13 +410,13 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
           plan.collectives = collectives;
           const auto rule = broken_rule(job, plan);
           if (rule && *rule <= kLastBlockRule) {
-            count(table.refused, *rule, overlaps);
+            count(table.refused, *rule, overlaps * sets);
             continue;
           }
-          table.points += overlaps - std::ssize(different);
+          table.points += (overlaps - std::ssize(different)) * sets;
           for (const Overlap& overlap : different) {
             plan.overlap = overlap;
-            add_block_choice(table, job, space, plan);
+            add_offloaded(table, job, space, plan);
           }
         }
       }
@@ -453,6 +501,7 @@ void apply(const BlockChoice& choice, Plan& plan) {
   const Algorithm data = plan.collectives.data;
   plan.collectives = choice.collectives;
   plan.collectives.data = data;
+  plan.offload.activations = choice.offloaded;
 }
 
 void apply(const StageChoice& choice, Plan& plan) {
@@ -467,6 +516,8 @@ void apply(const DataChoice& choice, Plan& plan) {
   plan.collectives.data = choice.algorithm;
   plan.gradient_bucket = choice.gradient_bucket;
   plan.parameter_bucket = choice.parameter_bucket;
+  plan.offload.optimizer = choice.offload.optimizer;
+  plan.offload.masters = choice.offload.masters;
 }
 
 }  // namespace stepwright

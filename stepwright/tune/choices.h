@@ -27,6 +27,7 @@ struct BlockChoice {
   ContextKind context_kind{};
   Overlap overlap;
   Collectives collectives;  ///< But for data.
+  OffloadModules offloaded;
   /// Whether it is the first of choices that differ in the overlap of parameters alone: the only
   /// one where sharding has no parameters to gather.
   bool first_without_parameters = true;
@@ -62,6 +63,7 @@ struct DataChoice {
   Algorithm algorithm{};
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
+  Offload offload;
   FrameworkLaw::Joint joint;
 
   /// Whether the overlap and the buckets of parameters mean anything.
@@ -108,6 +110,8 @@ struct DataTable {
   std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
   RuleCounts refused{};        ///< Of the same.
   AbilityCounts not_run{};     ///< Of the same.
+  /// Points of the same and of what may be left to the host, by what refuses that.
+  RuleCounts refused_offloads{};
 };
 
 /// A plan of the grid that is legal as far as the grid and a legal block choice decide.

@@ -25,7 +25,7 @@ Enumeration::Enumeration(const Job& job, const Dimensions& space)
       product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
                std::ssize(space.context_kind), std::ssize(space.overlap),
                std::ssize(space.collectives.tensor), std::ssize(space.collectives.context),
-               std::ssize(space.collectives.expert)});
+               std::ssize(space.collectives.expert), std::ssize(space.offload.activations)});
   stage_points_ =
       product({std::ssize(space.micro_batch), std::ssize(space.schedule), std::ssize(space.chunks),
                std::ssize(space.strands), std::ssize(space.layers)});
@@ -34,6 +34,7 @@ Enumeration::Enumeration(const Job& job, const Dimensions& space)
                            std::ssize(space.expert_group), std::ssize(space.collectives.data)});
   types_ = std::ssize(space.accumulate);
   buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket)});
+  offloads_ = product({std::ssize(space.offload.optimizer), std::ssize(space.offload.masters)});
   groups_ask_degrees_ = space.framework &&
                         (words_of_degrees() & ~space.framework->allowed(Ability::kGroups, 0)).any();
   for (const std::int64_t tensor : space.tensor) {
@@ -106,7 +107,7 @@ void Enumeration::add_degrees(const Parallel& parallel) {
   if (rule && *rule <= Rule::kWorldSize) {
     const std::int64_t points = product(
         {std::ssize(space_.expert), std::ssize(space_.expert_tensor), std::ssize(space_.rank_order),
-         block_points_, stage_points_, recomputes_, group_points_, types_, buckets_});
+         block_points_, stage_points_, recomputes_, group_points_, types_, buckets_, offloads_});
     return refuse(*rule, points, plan);
   }
   for (const std::int64_t expert : space_.expert) {
@@ -133,7 +134,7 @@ void Enumeration::add_experts(const Parallel& parallel) {
 }
 
 void Enumeration::add_grid(const Plan& plan, bool repeated) {
-  const std::int64_t states = product({recomputes_, group_points_, types_, buckets_});
+  const std::int64_t states = product({recomputes_, group_points_, types_, buckets_, offloads_});
   if (const auto ability = grid_not_run(plan)) {
     return leave(*ability, product({block_points_, stage_points_, states}));
   }
@@ -149,7 +150,7 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
   if (stages.points == 0) return;
   const Recomputations& recomputations = stages.recomputations;
   const std::int64_t recomputes = recomputes_ - recomputations.not_run;
-  const std::int64_t inner = product({group_points_, types_, buckets_});
+  const std::int64_t inner = product({group_points_, types_, buckets_, offloads_});
   leave(Ability::kRecompute,
         product({blocks.points, stages.points, recomputations.not_run, inner}));
   if (stages.choices == 0) {
@@ -159,9 +160,9 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
   apply(stages.by_micro_batch.begin()->second.front(), legal);
   const DataTable& data = this->data(legal);
   const std::int64_t outer = product({blocks.points, stages.points, recomputes});
-  refuse(data.refused, product({outer, types_, buckets_}), legal);
-  leave(data.not_run, product({outer, types_, buckets_}));
-  std::int64_t points = product({outer, data.points, types_, buckets_});
+  refuse(data.refused, product({outer, types_, buckets_, offloads_}), legal);
+  leave(data.not_run, product({outer, types_, buckets_, offloads_}));
+  std::int64_t points = product({outer, data.points, types_, buckets_, offloads_});
   if (points == 0) return;
   refuse(recomputations, points / recomputes, legal);
   points = points / recomputes * std::ssize(recomputations.legal);
@@ -176,12 +177,25 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
   const std::int64_t refused = times(points / types_, narrow);
   refuse(Rule::kAccumulate, refused, legal);
   points_ = plus(points_, points - refused);
+  refuse_offloads(data, (points - refused) / product({data.points, offloads_}), legal);
   if (repeated || data.choices.empty()) return;
   GridChoice& grid =
       grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, std::move(blocks.choices),
                                      blocks.without_parameters, &stages, &data});
   if (space_.framework) keep_running(grid);
   legal_ = plus(legal_, legal_plans(grid));
+}
+
+/// Takes what cannot be left to the host out of the points; each of a grid's points of sharding
+/// stands for so many.
+void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each, const Plan& legal) {
+  Plan example = legal;
+  for (const double share : space_.offload.optimizer) {
+    example.offload.optimizer = share;
+    if (broken_rule(job_, example)) break;
+  }
+  refuse(data.refused_offloads, each, example);
+  for (const std::int64_t points : data.refused_offloads) points_ -= times(points, each);
 }
 
 /// Takes out blocks that give up overlap for what nothing in the grid asks for.

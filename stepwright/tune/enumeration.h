@@ -69,6 +69,7 @@ class Enumeration {
   [[nodiscard]] std::int64_t legal_plans(const GridChoice& grid) const;
   void refuse(Rule rule, std::int64_t points, const Plan& example);
   void refuse(const RuleCounts& counts, std::int64_t each, const Plan& example);
+  void refuse_offloads(const DataTable& data, std::int64_t each, const Plan& legal);
   void leave(Ability ability, std::int64_t points);
   void leave(const AbilityCounts& counts, std::int64_t each);
   /// The ability of a rank grid that the job's framework does not run.
@@ -99,6 +100,7 @@ class Enumeration {
   std::int64_t group_points_ = 1;  ///< And algorithms of data parallelism.
   std::int64_t types_ = 1;         ///< Of accumulation.
   std::int64_t buckets_ = 1;
+  std::int64_t offloads_ = 1;
   bool groups_ask_degrees_ = false;  ///< Whether the framework runs groups by all degrees.
 };
 

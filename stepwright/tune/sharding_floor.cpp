@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stepwright/plan/optimizer_traits.h"
+
 namespace stepwright {
 namespace {
 
@@ -38,8 +40,11 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   const auto [entry, fresh] = tables_.try_emplace(grid.data);
   ShardingTable& table = entry->second;
   if (!fresh) return table;
-  const StageCost dense = of_one({.dense = 1});
-  const StageCost expert = of_one({.expert = 1});
+  // Of elements in matrices no optimizer keeps more than of others.
+  const bool matrices = traits_of(job_.optimizer).acts_on != ActsOn::kElements;
+  const MatrixSize one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
+  const StageCost dense = of_one({.dense = 1, .dense_matrices = one});
+  const StageCost expert = of_one({.expert = 1, .expert_matrices = one});
   const StageCost frozen_dense = of_one({.frozen_dense = 1});
   const StageCost frozen_expert = of_one({.frozen_expert = 1});
   ShardingKinds dense_kinds;

@@ -162,6 +162,10 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
   work.size += embedding;
   if (embedding_gradients(job_.model) == GradientPath::kAbove) work.resting += embedding;
   work.size += unit_size(setting, local_head_parameters(setting, false));
+  const auto& sets = job_.space.offload.activations;
+  if (std::ranges::any_of(sets, [](OffloadModules set) { return !set.empty(); })) {
+    work.least_retained_bytes = 0;
+  }
   work.head_s = seconds(build_head(setting, false), layouts, any_expert).chain_s;
   for (std::int64_t i = 0; i < job_.model.predicted_ahead(); ++i) {
     const BlockPair block = build_multi_token(setting, i, false, kNoRecompute);

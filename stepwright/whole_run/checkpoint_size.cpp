@@ -28,7 +28,8 @@ CheckpointSize checkpoint_size(const Plan& plan, const StepProgram& program) {
       static_cast<double>(program.ranks) / static_cast<double>(program.stages.size());
   for (const Stage& stage : program.stages) {
     const double part = own_bytes(plan, stage, plan.sharding.parameters, stage.states.parameters) +
-                        own_bytes(plan, stage, plan.sharding.optimizer, stage.states.optimizer);
+                        own_bytes(plan, stage, plan.sharding.optimizer,
+                                  stage.states.optimizer + stage.states.moved);
     size.bytes += part * ranks;
     size.largest_part_bytes = std::max(size.largest_part_bytes, part);
   }

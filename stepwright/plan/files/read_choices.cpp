@@ -226,17 +226,30 @@ std::vector<std::int64_t> read_layers(Node node) {
   return layers;
 }
 
-void read_offload(Node node) {
-  static constexpr std::string_view kKeys[] = {"activations", "parameters", "optimizer"};
+double read_share(Node node) {
+  if (says_no(node)) return 0;
+  return node.number(0, 1);
+}
+
+OffloadModules read_offload_modules(Node node) {
+  OffloadModules modules;
+  if (says_no(node)) return modules;
+  if (!node.is_sequence()) node.fail("must be a list of modules, as in [qkv_linear, moe_act]");
+  for (std::size_t i = 0; i < node.size(); ++i) modules.add(node.at(i).choice(kOffloadModuleNames));
+  return modules;
+}
+
+void check_offload(Node node) {
+  static constexpr std::string_view kKeys[] = {"optimizer", "masters", "activations", "parameters"};
   if (says_no(node)) return;
-  if (node.is_mapping()) {
-    node.allow_only(kKeys);
-    const auto members = node.members();
-    if (std::ranges::all_of(members, [](const auto& member) { return says_no(member.second); })) {
-      return;
-    }
+  if (!node.is_mapping()) {
+    node.fail("must say what of it lies on the host, as in {optimizer: 0.5}");
   }
-  node.fail_unsupported("offloading to the host is known but nothing covers it yet");
+  node.allow_only(kKeys);
+  const auto parameters = node.find("parameters");
+  if (parameters && !says_no(*parameters)) {
+    parameters->fail_unsupported("offloading parameters is known but nothing covers it yet");
+  }
 }
 
 void check_version(Node root, std::string_view version) {

@@ -64,8 +64,13 @@ RankOrder read_rank_order(Node node);
 std::vector<std::int64_t> read_layers(Node node);
 inline constexpr Named<DType> kAccumulateNames[] = {
     {DType::kFp64, "fp64"}, {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
-/// Fails unless nothing is offloaded: false, none, or a mapping of those.
-void read_offload(Node node);
+/// A list of words of `kOffloadModuleNames`; none for `false` and `none`.
+OffloadModules read_offload_modules(Node node);
+/// A share from 0 to 1; 0 for `false` and `none`.
+double read_share(Node node);
+/// Fails where `offload` is neither `false`, `none` nor a mapping of its parts, and for those that
+/// nothing covers yet.
+void check_offload(Node node);
 
 /// Fails when a mapping has a key that is in none of the lists.
 void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists);
@@ -95,7 +100,7 @@ void check_parts(Node file, std::span<const std::string_view> of_schedule = {});
 inline constexpr std::string_view kJobKeys[] = {
     "model",      "cluster",  "batch",      "precision", "optimizer", "framework", "kernels",
     "dropout",    "routing",  "dispatcher", "imbalance", "objective", "packed",    "search",
-    "conditions", "measured", "adapters",   "frozen",    "run"};
+    "conditions", "measured", "adapters",   "frozen",    "run",       "muon"};
 
 /// Fails unless `stepwright` is the kind and version of file that is read ("training/1").
 void check_version(Node root, std::string_view version);

@@ -234,6 +234,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   read_training(node, job);
   job.optimizer = default_optimizer(job.framework, job.model);
   if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
+  if (const auto given = node.find("muon")) job.muon = given->choice(kMuonFormNames);
   if (const auto given = node.find("conditions")) {
     job.conditions = read_path(*given, directory);
   }

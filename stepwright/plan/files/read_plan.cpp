@@ -137,6 +137,7 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
   plan.accumulate = default_gradients(job);
   plan.sharding.group = plan.sharding.expert_group = kNodeGroup;
   check_parts(node, kScheduleKeys);
+  if (const auto given = node.find("offload")) check_offload(*given);
   const auto sharding = node.find("sharding");
   if (sharding && sharding->is_mapping()) static_cast<void>(sharding->get("states"));
   each_choice([&](const auto& choice) {
@@ -151,7 +152,6 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
   resolve_groups(job, plan);
   set_defaults(node, job, plan);
   if (const auto given = node.find("collectives")) read_pipeline_algorithm(*given, reading);
-  if (const auto given = node.find("offload")) read_offload(*given);
   return plan;
 }
 

@@ -21,6 +21,7 @@ std::vector<std::string_view> parts_of(std::string_view group) {
     if (inside) parts.push_back(choice.place.substr(dot + 1));
   });
   if (group == "collectives") parts.emplace_back("pipeline");
+  if (group == "offload") parts.clear();  // `check_offload` knows more of them
   return parts;
 }
 
@@ -43,6 +44,11 @@ void read_many(Node node, std::vector<Value>& list, Read read, bool is_list) {
   }
 }
 
+/// A set of modules is a list itself.
+bool lists_sets(Node node) {
+  return node.is_sequence() && node.size() > 0 && !node.at(0).is_scalar();
+}
+
 /// A split into layers is a list itself.
 bool lists_splits(Node node) {
   return node.is_sequence() && node.size() > 0 &&
@@ -59,15 +65,19 @@ void read_listed_data(Node node, Space& space, const Reading& reading) {
 }
 
 void read_places(Node file, Space& space, const Reading& reading, bool search) {
+  if (const auto offload = file.find("offload")) check_offload(*offload);
   each_choice([&](const auto& choice) {
     const auto given = find_choice(file, search ? choice.key : choice.place);
     if (!given) return;
     const auto read = [&](Node node) { return choice.read(node, reading); };
-    const bool splits = std::is_same_v<KindOf<decltype(choice)>, std::vector<std::int64_t>>;
+    using Kind = KindOf<decltype(choice)>;
+    const bool splits = std::is_same_v<Kind, std::vector<std::int64_t>>;
+    const bool sets = std::is_same_v<Kind, OffloadModules>;
     read_many(*given, choice.list(space), read,
-              splits ? lists_splits(*given) : given->is_sequence());
+              splits ? lists_splits(*given)
+              : sets ? lists_sets(*given)
+                     : given->is_sequence());
   });
-  if (const auto offload = file.find("offload")) read_offload(*offload);
   const auto collectives = file.find("collectives");
   if (!collectives) return;
   if (collectives->is_sequence()) return read_listed_data(*collectives, space, reading);
@@ -101,7 +111,7 @@ Space read_space(Node job, FileVersion version, Notes& notes) {
   const Reading reading{version, notes};
   Space space;
   if (const auto search = job.find("search")) {
-    std::vector<std::string_view> keys = {"offload"};
+    std::vector<std::string_view> keys;
     each_choice([&](const auto& choice) { add_head(keys, choice.key); });
     search->allow_only(keys);
     const auto collectives = search->find("collectives");

@@ -33,6 +33,8 @@ Json group_json(const std::int64_t& group) {
   return group == kNodeGroup ? Json("node") : Json(group);
 }
 
+Json offload_modules_json(const OffloadModules& modules) { return offload_words(modules); }
+
 Json rank_order_json(const RankOrder& order) { return rank_order_word(order); }
 
 Json layers_json(const std::vector<std::int64_t>& layers) {

@@ -19,6 +19,8 @@ nlohmann::ordered_json overlap_json(const Overlap& overlap);
 nlohmann::ordered_json states_json(const Sharding& sharding);
 /// A sharding group; "node" for `kNodeGroup`.
 nlohmann::ordered_json group_json(const std::int64_t& group);
+/// ["qkv_linear", ...].
+nlohmann::ordered_json offload_modules_json(const OffloadModules& modules);
 /// "tp-cp-ep-dp-pp".
 nlohmann::ordered_json rank_order_json(const RankOrder& order);
 /// The value at a place ("schedule.chunks"), for whoever sets it.

@@ -101,8 +101,10 @@ void write_plan(Json& file, const Plan& plan) {
   for (const std::string_view key : kPlanKeys) {
     if (key != "offload") file[std::string(key)] = nullptr;  // settles the order
   }
-  each_choice(
-      [&](const auto& choice) { at_place(file, choice.place) = choice.write(choice.of(plan)); });
+  each_choice([&](const auto& choice) {
+    if (choice.place.starts_with("offload.") && plan.offload == Offload{}) return;
+    at_place(file, choice.place) = choice.write(choice.of(plan));
+  });
   if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;
   write_basis(file["schedule"], plan.schedule.basis);
 }
@@ -143,6 +145,7 @@ Json job_json(const Job& job, bool expanded) {
   file["precision"] = name_of(kPrecisionNames, job.precision);
   write_training(file, job);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
+  if (job.muon != Job{}.muon) file["muon"] = name_of(kMuonFormNames, job.muon);
   if (!job.framework.name.empty()) file["framework"] = framework_json(job.framework, expanded);
   if (!job.conditions.empty()) file["conditions"] = job.conditions;
   if (!job.measured.empty()) file["measured"] = job.measured;

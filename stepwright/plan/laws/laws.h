@@ -31,6 +31,7 @@ std::span<const Law> schedule_laws();          ///< Stages, chunks, batch.
 std::span<const Law> state_laws();             ///< Sharding.
 std::span<const Law> data_collective_laws();   ///< Algorithms of the messages of sharding.
 std::span<const Law> type_laws();              ///< Recomputation, types.
+std::span<const Law> offload_laws();           ///< What lies on the host.
 
 /// The heads that tensor and Ulysses parallelism deal out evenly: the common divisor of heads and
 /// key-value heads (with latent attention of heads), and of those of mixers that carry a state.

@@ -107,6 +107,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
       times_.push_back(cost_.price(op, where.layouts, where.collectives));
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
+      if (is_of_host(op.kind)) continue;
       cost.kernels_s += times_.back().seconds;
       if (op.shape.pairs > 0) cost.attention_s += times_.back().seconds;
     }

@@ -30,7 +30,7 @@ void BlockBounds::find_spans(const Template& piece) {
   spans_.assign(count, {.from = 0, .until = count});
   std::array<Stretch, kStreams> queued{};
   queued.fill({.from = 0, .until = count});
-  const auto computes = [&](std::size_t i) {
+  const auto in_order = [&](std::size_t i) {
     return piece.operators[i].stream == Stream::kCompute;
   };
   for (std::size_t i = 0; i < count; ++i) {
@@ -38,7 +38,7 @@ void BlockBounds::find_spans(const Template& piece) {
     std::size_t& latest = queued[static_cast<std::size_t>(op.stream)].from;
     for (const std::int32_t other : piece.after(op)) {
       const auto before = static_cast<std::size_t>(other);
-      latest = std::max(latest, computes(before) ? before + 1 : spans_[before].from);
+      latest = std::max(latest, in_order(before) ? before + 1 : spans_[before].from);
     }
     spans_[i].from = latest;
   }
@@ -46,7 +46,7 @@ void BlockBounds::find_spans(const Template& piece) {
     const Operator& op = piece.operators[i];
     std::size_t& first = queued[static_cast<std::size_t>(op.stream)].until;
     first = std::min(first, spans_[i].until);
-    spans_[i].until = computes(i) ? i : first;
+    spans_[i].until = in_order(i) ? i : first;
     for (const std::int32_t other : piece.after(op)) {
       std::size_t& earliest = spans_[static_cast<std::size_t>(other)].until;
       earliest = std::min(earliest, spans_[i].until);
@@ -81,7 +81,7 @@ void BlockBounds::find_stretches(const Template& piece, std::span<const Operator
 void BlockBounds::set_ends(const Template& piece, double slow, std::vector<double>& ends) {
   scaled_ = enclosed_;
   for (std::size_t i = 0; i < scaled_.size(); ++i) {
-    if (!is_communication(piece.operators[i].kind)) scaled_[i].seconds *= slow;
+    if (computes(piece.operators[i].kind)) scaled_[i].seconds *= slow;
   }
   chain_seconds(piece, scaled_, ends);
 }
@@ -94,7 +94,7 @@ BlockFloor BlockBounds::of(const Template& piece, std::span<const OperatorTime> 
   set_ends(piece, slow, slowed_ends_);
   set_ends(piece, 1, ends_);
   const auto length = [&](const std::vector<double>& ends, const Stretch& stretch, double factor) {
-    const bool message = is_communication(piece.operators[stretch.until].kind);
+    const bool message = !computes(piece.operators[stretch.until].kind);
     const double last_s = enclosed_[stretch.until].seconds * (message ? 1 : factor);
     return ends[stretch.until] - last_s - (stretch.from == 0 ? 0 : ends[stretch.from - 1]);
   };
@@ -114,7 +114,7 @@ BlockFloor BlockBounds::of(const Template& piece, std::span<const OperatorTime> 
       const Operator& op = piece.operators[i];
       if (is_communication(op.kind)) {
         load.busy_s[static_cast<std::size_t>(times[i].link)] += enclosed_[i].seconds;
-      } else if (op.stream == Stream::kCompute) {
+      } else if (op.stream == Stream::kCompute && computes(op.kind)) {
         load.compute_s += times[i].seconds;
       }
     }

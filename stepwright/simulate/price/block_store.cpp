@@ -26,6 +26,7 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           plan.collectives.context,
           plan.collectives.expert,
           plan.rank_order,
+          plan.offload.activations,
           listed_modules(plan.recompute)};
 }
 

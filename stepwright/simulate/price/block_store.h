@@ -24,6 +24,7 @@ class BlockStore {
     ContextKind context_kind;
     Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     RankOrder order;
+    OffloadModules offloaded;
     std::vector<ModuleSet> listed;  ///< As in `BlockCosts`.
     auto operator<=>(const Key&) const = default;
   };

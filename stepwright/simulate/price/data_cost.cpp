@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/simulate/price/position_messages.h"
 #include "stepwright/step/update.h"
-#include "stepwright/step/work.h"
 
 namespace stepwright {
 namespace {
@@ -63,31 +63,73 @@ StageCost without_resting(const StageCost& stage) {
   return working;
 }
 
+/// Bytes of an optimizer's states of a parameter that is in no matrix of its own.
 double state_bytes(const Job& job) {
-  return static_cast<double>(optimizer_state_bytes(job.optimizer, storage_type(job.precision)));
+  const DType storage = storage_type(job.precision);
+  const std::int64_t moments = moment_centibits(traits_of(job.optimizer), storage, false);
+  return static_cast<double>(master_copy_bytes(storage)) + static_cast<double>(moments) / 800;
+}
+
+/// Whether all of a position's states are as large, and on the device.
+bool are_alike(const StateSpread& spread, const UnitSize& size, const Offload& offload) {
+  return spread.matrices_of(size).count == 0 && offload.optimizer == 0;
+}
+
+/// Bytes of an optimizer's states of the parameters of one kind before they are spread, without
+/// what lies on the host: evenly spread no more than the fullest rank holds.
+double optimizer_bytes(const Job& job, const StateSpread& spread, const UnitSize& size,
+                       const Offload& offload) {
+  const OptimizerTraits& traits = traits_of(job.optimizer);
+  const DType storage = storage_type(job.precision);
+  const MatrixSize& matrices = spread.matrices_of(size);
+  const auto held = static_cast<double>(spread.held(size));
+  const auto in_matrices = static_cast<double>(matrices.elements);
+  const auto each = [&](bool of_matrix) {
+    return static_cast<double>(moment_centibits(traits, storage, of_matrix)) / 800;
+  };
+  const auto master = static_cast<double>(master_copy_bytes(storage));
+  double moments = held * each(false);
+  if (matrices.count > 0) {
+    moments += in_matrices * (each(true) - each(false)) +
+               static_cast<double>(4 * traits.edge_numbers * matrices.edges);
+  }
+  const double bytes = held * master + moments;
+  if (offload.optimizer == 0) return bytes;
+  return bytes - offload.optimizer * (moments + (offload.masters ? held * master : 0));
+}
+
+/// The most of the optimizer that a search may leave to the host.
+Offload most_offloaded(const Job& job, const Plan& plan) {
+  Offload most = plan.offload;
+  for (const double share : job.space.offload.optimizer) {
+    if (share > most.optimizer) most = {.optimizer = share};
+  }
+  return most;
 }
 
 }  // namespace
 
 double update_seconds(const PricedPosition& at, PriceTable& computations) {
-  const DType storage = storage_type(at.job.precision);
-  const DType gradient = at.plan.accumulate;
-  const std::int64_t own = shard_elements(at.plan, at.plan.sharding.optimizer, at.stage.size);
-  const double computation =
-      computations.seconds(optimizer_operator(own, at.job.optimizer, storage, gradient)) +
-      computations.seconds(norm_operator(own, gradient));
+  const OptimizerShare share = optimizer_share(at.job, at.plan, at.stage.size);
+  double computation = 0;
+  for (const Operator& op : update_operators(at.job, at.plan, share)) {
+    computation += computations.seconds(op);
+  }
+  computation += computations.seconds(norm_operator(share.elements, at.plan.accumulate));
   const Messages messages(at.cost, at.plan, at.layouts);
   const StepEnd end = step_end(at.job, at.plan, at.stage);
   MessageCost sum;
   const auto add = [&](const EndMessage& message) {
-    messages.add(sum, {.kind = OperatorKind::kAllReduce,
+    messages.add(sum, {.kind = message.kind,
                        .group = message.group,
                        .type = message.type,
                        .elements = static_cast<double>(message.elements),
+                       .count = static_cast<double>(pieces_of(message.elements, message.bucket)),
                        .scheme = message.scheme});
   };
   std::ranges::for_each(partial_gradients(at.plan, end), add);
   std::ranges::for_each(step_numbers(end, exact_type(at.job.precision)), add);
+  std::ranges::for_each(matrix_messages(at.job, at.plan, share), add);
   return computation + sum.seconds + at.cost.between_steps_s();
 }
 
@@ -143,11 +185,15 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
     const auto g = static_cast<double>(spread.divisor(plan.sharding.gradients));
     const auto os = static_cast<double>(spread.divisor(plan.sharding.optimizer));
-    out.states_bytes += elements * (parameter / p + gradient / g + state_bytes(job) / os);
+    const bool alike = are_alike(spread, stage.size, plan.offload);
+    const double own = alike ? elements * state_bytes(job) / os
+                             : optimizer_bytes(job, spread, stage.size, plan.offload) / os;
+    out.states_bytes += alike ? elements * (parameter / p + gradient / g + state_bytes(job) / os)
+                              : elements * (parameter / p + gradient / g) + own;
     const auto frozen = static_cast<double>(spread.frozen(stage.size));
     out.states_bytes += frozen * parameter / p;
     out.parameter_bytes += elements * parameter / p;
-    out.optimizer_bytes += elements * state_bytes(job) / os;
+    out.optimizer_bytes += own;
     // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
     if (p > 1 && !stage.head) {
       const UnitSize& least = stage.blocks.least;
@@ -170,11 +216,15 @@ double deferred_gradient_bytes(const Plan& plan, const StageCost& stage) {
 
 double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage) {
   // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
-  const double each = 2 * bytes_of(storage_type(job.precision), 1) + state_bytes(job);
+  const double each = 2 * bytes_of(storage_type(job.precision), 1);
+  const Offload offload = most_offloaded(job, plan);
   double bytes = 0;
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const double held =
-        static_cast<double>(spread.held(stage.size)) * each +
+        (are_alike(spread, stage.size, offload)
+             ? static_cast<double>(spread.held(stage.size)) * (each + state_bytes(job))
+             : static_cast<double>(spread.held(stage.size)) * each +
+                   optimizer_bytes(job, spread, stage.size, offload)) +
         static_cast<double>(spread.frozen(stage.size)) * bytes_of(storage_type(job.precision), 1);
     bytes += held / static_cast<double>(spread.world);
   }

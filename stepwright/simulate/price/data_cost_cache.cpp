@@ -26,6 +26,7 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
           .choices = choices,
           .gradient_bucket = plan.gradient_bucket,
           .parameter_bucket = plan.parameter_bucket,
+          .offload = plan.offload,
           .size = stage.size,
           .blocks = stage.blocks,
           .resting = stage.resting,
@@ -66,6 +67,7 @@ const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at, PriceTa
 double DataCostCache::update_s(const PricedPosition& at, PriceTable& computations) {
   Key key;
   key.layouts = &at.layouts;
+  key.offload = at.plan.offload;
   key.size = at.stage.size;
   key.tied_table = at.stage.tied_table;
   key.routed_units = at.stage.routed_units;

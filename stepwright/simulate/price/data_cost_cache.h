@@ -31,6 +31,7 @@ class DataCostCache {
     const Layouts* layouts = nullptr;
     std::uint64_t choices = 0;
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
+    Offload offload;
     UnitSize size;
     BlockSizes blocks;
     RestingBlocks resting;

@@ -20,7 +20,10 @@ bool couples_stages(GroupKind group) {
 
 Role role_of(const Operator& op, bool meetings) {
   if (op.kind == OperatorKind::kSend) return Role::kSend;
-  if (!is_communication(op.kind)) return Role::kComputation;
+  if (!is_communication(op.kind)) {
+    const bool beside = is_of_host(op.kind) && op.stream != Stream::kCompute;
+    return beside ? Role::kMessage : Role::kComputation;
+  }
   return meetings && couples_stages(op.group) ? Role::kMeeting : Role::kMessage;
 }
 

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/format.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/plan/host_memory.h"
+#include "stepwright/plan/laws/laws.h"
+#include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/optimizer_traits.h"
+
+namespace stepwright {
+namespace {
+
+bool offloads(const Plan& plan) { return plan.offload.optimizer != 0; }
+
+bool asks_host(const Plan& plan) { return offloads(plan) || !plan.offload.activations.empty(); }
+
+void repair_without(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.offload = {};
+  repairs.plans({plan});
+}
+
+bool no_share(const Job& /*job*/, const Plan& plan) {
+  const double share = plan.offload.optimizer;
+  return !(share >= 0 && share <= 1);
+}
+
+std::string share_values(const Job& /*job*/, const Plan& plan) {
+  return fmt::format("offload.optimizer is {}", plan.offload.optimizer);
+}
+
+void repair_share(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.offload.optimizer = plan.offload.optimizer > 1 ? 1 : 0;
+  repairs.plans({plan});
+}
+
+bool no_host_update(const Job& job, const Plan& plan) {
+  return offloads(plan) && !traits_of(job.optimizer).can_offload;
+}
+
+std::string host_update_values(const Job& job, const Plan& plan) {
+  return fmt::format("offload.optimizer {} with optimizer {}", plan.offload.optimizer,
+                     name_of(kOptimizerNames, job.optimizer));
+}
+
+bool unknown_host(const Job& job, const Plan& plan) {
+  const Host& host = job.cluster.host;
+  const bool known = host.memory_bytes > 0 && host.memory_bandwidth_bytes_per_s > 0 &&
+                     job.cluster.device.host_link_bytes_per_s > 0;
+  return asks_host(plan) && !known;
+}
+
+std::string host_values(const Job& job, const Plan& /*plan*/) {
+  const Host& host = job.cluster.host;
+  std::string missing;
+  const auto add = [&](double value, std::string_view key) {
+    if (value <= 0) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", key);
+  };
+  add(host.memory_bytes, "cluster.host.memory");
+  add(host.memory_bandwidth_bytes_per_s, "cluster.host.memory_bandwidth");
+  add(job.cluster.device.host_link_bytes_per_s, "cluster.device.host_link");
+  return fmt::format("offload of {} says nothing of {}", job.cluster.name, missing);
+}
+
+bool too_little_host_memory(const Job& job, const Plan& plan) {
+  return offloads(plan) && host_bytes_of_node(job, plan) > job.cluster.host.memory_bytes;
+}
+
+std::string host_memory_values(const Job& job, const Plan& plan) {
+  return fmt::format("{:.3g}% of the optimizer are {} for a node, whose host has {}",
+                     100 * plan.offload.optimizer, format_bytes(host_bytes_of_node(job, plan)),
+                     format_bytes(job.cluster.host.memory_bytes));
+}
+
+/// The largest whole percentage that the host has room for.
+void repair_host_memory(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  const double room =
+      repairs.job().cluster.host.memory_bytes / host_bytes_of_node(repairs.job(), repairs.plan());
+  plan.offload.optimizer = std::floor(100 * room * plan.offload.optimizer) / 100;
+  if (plan.offload.optimizer == 0) plan.offload = {};
+  repairs.plans({plan});
+}
+
+constexpr Law kOffloadLaws[] = {
+    {Rule::kOffloadShare, no_share, share_values, repair_share},
+    {Rule::kOffloadUpdate, no_host_update, host_update_values, repair_without},
+    {Rule::kOffloadHost, unknown_host, host_values, repair_without},
+    {Rule::kHostMemory, too_little_host_memory, host_memory_values, repair_host_memory}};
+
+}  // namespace
+
+std::span<const Law> offload_laws() { return kOffloadLaws; }
+
+}  // namespace stepwright

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/named.h"
+
+namespace stepwright {
+
+/// What of a layer's kept activations may lie on the host until its backward, in the words of
+/// Megatron-Core (`--offload-modules`): the input of a norm, of a product or of an activation; of
+/// the core of attention all that it keeps. `mlp_fc1` and `mlp_act` are those of dense MLPs.
+enum class OffloadModule : std::uint8_t {
+  kAttentionNorm,
+  kQkv,
+  kCoreAttention,
+  kAttentionProjection,
+  kMlpNorm,
+  kMlpFc1,
+  kMlpActivation,
+  kExpertFc1,
+  kMoeActivation
+};
+inline constexpr Named<OffloadModule> kOffloadModuleNames[] = {
+    {OffloadModule::kAttentionNorm, "attn_norm"},
+    {OffloadModule::kQkv, "qkv_linear"},
+    {OffloadModule::kCoreAttention, "core_attn"},
+    {OffloadModule::kAttentionProjection, "attn_proj"},
+    {OffloadModule::kMlpNorm, "mlp_norm"},
+    {OffloadModule::kMlpFc1, "mlp_fc1"},
+    {OffloadModule::kMlpActivation, "mlp_act"},
+    {OffloadModule::kExpertFc1, "expert_fc1"},
+    {OffloadModule::kMoeActivation, "moe_act"}};
+
+/// A set of them.
+class OffloadModules {
+ public:
+  constexpr OffloadModules() = default;
+  constexpr OffloadModules(std::initializer_list<OffloadModule> modules) {
+    for (const OffloadModule module : modules) add(module);
+  }
+  constexpr void add(OffloadModule module) { bits_ |= bit(module); }
+  [[nodiscard]] constexpr bool has(OffloadModule module) const {
+    return (bits_ & bit(module)) != 0;
+  }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  auto operator<=>(const OffloadModules&) const = default;
+
+ private:
+  static constexpr std::uint16_t bit(OffloadModule module) {
+    return static_cast<std::uint16_t>(1U << static_cast<unsigned>(module));
+  }
+  std::uint16_t bits_ = 0;
+};
+
+/// The names of a set, in their order.
+inline std::vector<std::string_view> offload_words(OffloadModules modules) {
+  std::vector<std::string_view> words;
+  for (const auto& [module, name] : kOffloadModuleNames) {
+    if (modules.has(module)) words.push_back(name);
+  }
+  return words;
+}
+
+/// What lies in the memory of the host instead of the device's.
+struct Offload {
+  /// From 0 to 1: of the parameters that a rank's optimizer holds, those whose states do, which the
+  /// host updates.
+  double optimizer = 0;
+  bool masters = true;         ///< The copies that updates compute with lie there, too.
+  OffloadModules activations;  ///< From each forward to its backward.
+  auto operator<=>(const Offload&) const = default;
+};
+
+}  // namespace stepwright

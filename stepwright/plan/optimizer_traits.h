@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// What of its tensors an optimizer treats as matrices; the rest are single elements to it.
+enum class ActsOn : std::uint8_t {
+  kElements,       ///< Nothing.
+  kLayerMatrices,  ///< Matrices of layers: neither tables of the vocabulary nor of positions.
+  kMatrices,       ///< All.
+};
+
+/// What an optimizer keeps of a parameter, in bits of an fp32 update; one whose masters are fp64
+/// keeps its wide moments in fp64.
+struct OptimizerTraits {
+  Optimizer optimizer;
+  ActsOn acts_on = ActsOn::kElements;
+  int wide_moments = 0;               ///< Moments in the type of the masters.
+  int wide_matrix_moments = 0;        ///< The same of elements of matrices.
+  std::int64_t narrow_centibits = 0;  ///< Of narrower moments, of an element.
+  /// Numbers in fp32 for each row and each column of a matrix.
+  int edge_numbers = 0;
+  /// Adam's fused update, which is what operators of updates were measured with.
+  bool fused_adam = false;
+  /// Its update is one pass over elements, so that a host can take over a part.
+  bool can_offload = false;
+};
+
+/// Blocks of 8-bit moments that share a scale in fp32 (bitsandbytes, functional.py: 256 elements;
+/// torchao optim/subclass_8bit.py: 256).
+inline constexpr std::int64_t kScaleBlock = 256;
+
+inline constexpr OptimizerTraits kOptimizerTraits[] = {
+    {.optimizer = Optimizer::kAdam,
+     .wide_moments = 2,
+     .wide_matrix_moments = 2,
+     .fused_adam = true,
+     .can_offload = true},
+    {.optimizer = Optimizer::kAdamW,
+     .wide_moments = 2,
+     .wide_matrix_moments = 2,
+     .fused_adam = true,
+     .can_offload = true},
+    {.optimizer = Optimizer::kAdamNarrow,
+     .narrow_centibits = 2 * 1600,
+     .fused_adam = true,
+     .can_offload = true},
+    {.optimizer = Optimizer::kSgd, .fused_adam = true, .can_offload = true},
+    {.optimizer = Optimizer::kAdam8bit, .narrow_centibits = 2 * 800 + 2 * 3200 / kScaleBlock},
+    {.optimizer = Optimizer::kMuon,
+     .acts_on = ActsOn::kLayerMatrices,
+     .wide_moments = 2,
+     .wide_matrix_moments = 1},
+    // The first moment is off, as its paper has it: transformers, Adafactor(beta1=None).
+    {.optimizer = Optimizer::kAdafactor,
+     .acts_on = ActsOn::kMatrices,
+     .wide_moments = 1,
+     .edge_numbers = 1}};
+static_assert(std::size(kOptimizerTraits) == std::size(kOptimizerNames));
+
+constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
+  for (const OptimizerTraits& traits : kOptimizerTraits) {
+    if (traits.optimizer == optimizer) return traits;
+  }
+  return kOptimizerTraits[0];
+}
+
+/// The bytes of the numbers that an update computes with: fp32, or those of wider parameters.
+constexpr std::int64_t master_bytes(DType storage) { return storage == DType::kFp64 ? 8 : 4; }
+/// The bytes of a copy in that type of parameters that are stored narrower; 0 where there is none.
+constexpr std::int64_t master_copy_bytes(DType storage) {
+  const std::int64_t master = master_bytes(storage);
+  return size_bytes(storage, 1) < master ? master : 0;
+}
+
+/// Centibits of the moments of an element, alone and as one of a matrix.
+constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, DType storage,
+                                        bool of_matrix) {
+  const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
+  return traits.narrow_centibits + wide * master_bytes(storage) * 800;
+}
+
+/// Bytes that the host holds of a parameter whose update it does: the moments, what it computes
+/// with, and the gradient in the same type (NVIDIA/Megatron-LM
+/// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py: pinned copies of parameters and
+/// gradients).
+constexpr double host_bytes_of_element(Optimizer optimizer, DType storage) {
+  const auto moments =
+      static_cast<double>(moment_centibits(traits_of(optimizer), storage, false)) / 800;
+  return moments + 2 * static_cast<double>(master_bytes(storage));
+}
+
+}  // namespace stepwright

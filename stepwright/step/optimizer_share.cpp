@@ -1,0 +1,89 @@
+#include "stepwright/step/optimizer_share.h"
+
+#include <algorithm>
+
+#include "stepwright/core/divide_up.h"
+#include "stepwright/plan/optimizer_traits.h"
+
+namespace stepwright {
+namespace {
+
+/// The matrices of the rank that has most of them.
+MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
+  if (ranks <= 1 || all.count == 0) return all;
+  const std::int64_t count = divide_up(all.count, ranks);
+  const auto part = [&](std::int64_t whole) { return divide_up(whole, all.count) * count; };
+  return {.elements = part(all.elements),
+          .count = count,
+          .edges = part(all.edges),
+          .flops = part(all.flops),
+          .payload = part(all.payload)};
+}
+
+/// Adds the parameters of one kind, dense or routed.
+void add(OptimizerShare& share, const Job& job, const Plan& plan, const UnitSize& size,
+         const StateSpread& spread) {
+  const std::int64_t ranks = spread.divisor(plan.sharding.optimizer);
+  const MatrixSize& all = size.matrices(spread.routed);
+  const bool orthogonal = job.optimizer == Optimizer::kMuon;
+  const bool whole = orthogonal && plan.sharding.gradients == Spread::kNone;
+  const MatrixSize mine = of_one(all, ranks);
+  std::int64_t others = divide_up(spread.held(size) - all.elements, ranks);
+  if (whole && !job.kernels.scattered_gradients && ranks > 1 && !spread.routed) {
+    others = std::max(others, size.largest_table);
+  }
+  const std::int64_t matrices = whole ? mine.elements : divide_up(all.elements, ranks);
+  share.elements += others + matrices;
+  share.matrix_elements += matrices;
+  share.edges += whole ? mine.edges : divide_up(all.edges, ranks);
+  if (!orthogonal) return;
+  (spread.routed ? share.expert : share.dense) = mine;
+  share.moves_shards |= !whole && ranks > 1 && all.count > 0;
+}
+
+}  // namespace
+
+OptimizerShare optimizer_share(const Job& job, const Plan& plan, const UnitSize& size) {
+  OptimizerShare share;
+  add(share, job, plan, size, dense_spread(plan));
+  add(share, job, plan, size, routed_spread(plan));
+  return share;
+}
+
+std::int64_t moment_bytes(Optimizer optimizer, DType storage, const OptimizerShare& share) {
+  const OptimizerTraits& traits = traits_of(optimizer);
+  const std::int64_t matrices = share.matrix_elements;
+  const std::int64_t alone = share.elements - matrices;
+  const auto bytes = [&](std::int64_t elements, bool of_matrix) {
+    return divide_up(elements * moment_centibits(traits, storage, of_matrix), 800);
+  };
+  return bytes(alone, false) + bytes(matrices, true) + 4 * traits.edge_numbers * share.edges;
+}
+
+std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage,
+                                   const OptimizerShare& share) {
+  return master_copy_bytes(storage) * share.elements + moment_bytes(optimizer, storage, share);
+}
+
+std::int64_t update_bytes_of_element(Optimizer optimizer, DType storage, DType gradient,
+                                     const OptimizerShare& share) {
+  const std::int64_t copy = master_copy_bytes(storage) > 0 ? size_bytes(storage, 1) : 0;
+  const std::int64_t each = size_bytes(gradient, 1) + 2 * master_bytes(storage) + copy;
+  const std::int64_t elements = std::max<std::int64_t>(1, share.elements);
+  return each + divide_up(2 * moment_bytes(optimizer, storage, share), elements);
+}
+
+std::int64_t moved_elements(const Plan& plan, const OptimizerShare& share) {
+  return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(share.elements));
+}
+
+std::int64_t moved_bytes(const Job& job, const Plan& plan, const OptimizerShare& share) {
+  if (plan.offload.optimizer == 0) return 0;
+  const DType storage = storage_type(job.precision);
+  const std::int64_t moments = moment_bytes(job.optimizer, storage, share);
+  const std::int64_t masters =
+      plan.offload.masters ? master_copy_bytes(storage) * share.elements : 0;
+  return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(moments + masters));
+}
+
+}  // namespace stepwright

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/step/data_messages.h"
+#include "stepwright/step/setting.h"
+
+namespace stepwright {
+
+/// What one rank's optimizer holds and updates of the parameters of a position.
+struct OptimizerShare {
+  std::int64_t elements = 0;  ///< Padding included.
+  /// Of them those in matrices that it treats as such, and their rows and columns.
+  std::int64_t matrix_elements = 0;
+  std::int64_t edges = 0;
+  /// The matrices that it makes orthogonal.
+  MatrixSize dense, expert;
+  bool moves_shards = false;  ///< Parts of matrices go to the ranks that make them orthogonal.
+};
+
+/// The share of a plan's ranks. Where gradients stay whole, an orthogonal update's states are those
+/// of whole matrices, each on one rank, the largest dealt out first: a rank has as many as the
+/// fullest, of the mean size (NVIDIA/Megatron-LM megatron/core/optimizer/layer_wise_optimizer.py).
+/// Where gradients are split, states are split as they are, and matrices go to such ranks and back
+/// for the products. Without scattered gradients tables lie whole on one rank, too.
+OptimizerShare optimizer_share(const Job& job, const Plan& plan, const UnitSize& size);
+
+/// Bytes of moments, and with master copies (`master_copy_bytes`) of all states.
+std::int64_t moment_bytes(Optimizer optimizer, DType storage, const OptimizerShare& share);
+std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage, const OptimizerShare& share);
+
+/// Bytes that an update moves, over its elements, rounded up: the gradient read; the master copy
+/// and moments read and written; the stored parameter written when it is narrower.
+std::int64_t update_bytes_of_element(Optimizer optimizer, DType storage, DType gradient,
+                                     const OptimizerShare& share);
+
+/// The states that a plan leaves to the host, of those of a share: moments, with masters or not.
+std::int64_t moved_bytes(const Job& job, const Plan& plan, const OptimizerShare& share);
+
+/// The elements of a share whose update the host does.
+std::int64_t moved_elements(const Plan& plan, const OptimizerShare& share);
+
+}  // namespace stepwright
