@@ -57,5 +57,8 @@ void loss_forward(Call& call);
 void loss_backward(Call& call);
 void norm_square(Call& call);
 void optimizer_update(Call& call);
+void orthogonal_update(Call& call);
+void host_update(Call& call);
+void host_copy(Call& call);
 
 }  // namespace stepwright

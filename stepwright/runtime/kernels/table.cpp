@@ -32,6 +32,10 @@ constexpr Row kTable[] = {
     {OperatorKind::kLossLocal, loss_forward, loss_backward},
     {OperatorKind::kNormSquare, norm_square},
     {OperatorKind::kOptimizer, optimizer_update},
+    {OperatorKind::kOrthogonalize, orthogonal_update},
+    {OperatorKind::kCopyToHost, host_copy},
+    {OperatorKind::kHostOptimizer, host_update},
+    {OperatorKind::kCopyFromHost, host_copy, host_copy},
 };
 
 }  // namespace

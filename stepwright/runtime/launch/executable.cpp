@@ -80,6 +80,20 @@ void check_recompute(const Recompute& recompute) {
   });
 }
 
+/// Optimizers, and what of a step they share.
+void check_optimizer(const Job& job, const Plan& plan) {
+  const bool other =
+      job.optimizer == Optimizer::kAdam8bit || job.optimizer == Optimizer::kAdafactor;
+  refuse(other, "optimizer", name_of(kOptimizerNames, job.optimizer),
+         "executed are adam, adamw, adam_bf16, sgd and muon");
+  if (job.optimizer != Optimizer::kMuon) return;
+  const bool cut = plan.parallel.tensor * plan.parallel.expert_tensor > 1;
+  refuse(cut, "optimizer", "muon of matrices that are cut over tensor ranks",
+         "executed is tensor 1");
+  refuse(plan.sharding.optimizer != Spread::kNone, "optimizer", "muon of split states",
+         "executed is sharding NNN");
+}
+
 }  // namespace
 
 void check_executable(const PlannedJob& planned) {
@@ -88,6 +102,7 @@ void check_executable(const PlannedJob& planned) {
   check_model(job.model);
   check_trained(job.model);
   check_kernels(job.kernels);
+  check_optimizer(job, planned.plan);
   const bool runs_on = carries_state(job.model) || job.model.predicted_ahead() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",
          "executed are layers that attend, of models without multi-token layers");
