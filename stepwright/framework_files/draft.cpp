@@ -266,6 +266,7 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.length = *draft.length;
   job.precision = draft.precision;
   job.optimizer = draft.optimizer;
+  job.muon = draft.muon;
   job.dispatcher = draft.dispatcher;
   job.framework = draft.framework;
   job.kernels = default_kernels(job.framework, job.cluster.device);

@@ -64,6 +64,7 @@ struct Draft {
   bool open_micro_batch = false;  ///< It follows from the batch, where that is possible.
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdamW;
+  MuonForm muon = MuonForm::kDuplicated;
   std::optional<AdapterWords> adapters;
   std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
   Dispatcher dispatcher = Dispatcher::kAllToAll;

@@ -64,10 +64,10 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
     compare("dispatcher", name_of(kDispatcherNames, from.dispatcher),
             name_of(kDispatcherNames, to.dispatcher));
   }
-  const bool sgd = from.optimizer == Optimizer::kSgd || to.optimizer == Optimizer::kSgd;
-  const bool narrow =
-      from.optimizer == Optimizer::kAdamNarrow || to.optimizer == Optimizer::kAdamNarrow;
-  if (sgd || narrow) {
+  const auto plain = [](const Job& job) {
+    return job.optimizer == Optimizer::kAdam || job.optimizer == Optimizer::kAdamW;
+  };
+  if (!plain(from) || !plain(to)) {
     compare("optimizer", name_of(kOptimizerNames, from.optimizer),
             name_of(kOptimizerNames, to.optimizer));
   }

@@ -4,6 +4,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/axolotl/axolotl.h"
+#include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/named_model.h"
 
@@ -110,7 +111,7 @@ std::string write_axolotl(const PlannedJob& planned, const std::vector<std::stri
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
   add_axolotl_precision(file, job.precision);
   add_axolotl_adapters(file, job.model);
-  file.set("optimizer", job.optimizer == Optimizer::kSgd ? "sgd" : "adamw_torch");
+  file.set("optimizer", word_of(job.optimizer));
   add_axolotl_attention(file, job, plan);
   if (job.kernels.fused_cross_entropy) file.set("liger_fused_linear_cross_entropy", true);
   file.set("gradient_checkpointing", plan.recompute.kind == RecomputeKind::kFull);

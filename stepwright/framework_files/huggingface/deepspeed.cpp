@@ -64,6 +64,10 @@ Json zero_json(const PlannedJob& planned) {
     json["stage3_prefetch_bucket_size"] = plan.overlap.parameters ? plan.parameter_bucket : 0;
   }
   if (!zero.group.empty()) json[std::string(zero.group)] = plan.sharding.group;
+  if (plan.offload.optimizer > 0) {
+    json["offload_optimizer"]["device"] = "cpu";
+    if (plan.offload.optimizer < 1) json["offload_optimizer"]["ratio"] = plan.offload.optimizer;
+  }
   return json;
 }
 
@@ -114,7 +118,7 @@ constexpr OptimizerWord kDeepspeedOptimizers[] = {
     {"musgd", Optimizer::kSgd},
     {"adagrad", Optimizer::kAdam, "its one moment: Adam's two are counted"},
     {"lion", Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
-    {"muon", Optimizer::kAdamW, "its products and its one moment: AdamW's update is counted"},
+    {"muon", Optimizer::kMuon},
 };
 
 void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
@@ -142,6 +146,18 @@ std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   if (!value) return std::nullopt;
   const std::int64_t size = value->integer(-1, kMostOfField);
   return size > 1 ? std::optional(size) : std::nullopt;
+}
+
+/// All of the optimizer, or a part of it with ZeRO-Offload++ (deepspeed/runtime/zero/
+/// offload_config.py, ratio).
+void read_offload(const Fields& offload, Draft& draft) {
+  const auto device = offload.find("device");
+  if (!device || device->is_null() || device->text() == "none") return;
+  if (device->text() != "cpu") {
+    return draft.leave_out(*device, "states on disks: they are counted on the devices");
+  }
+  const auto ratio = offload.find("ratio");
+  draft.plan.offload.optimizer = ratio ? ratio->number(0, 1) : 1;
 }
 
 void read_zero(const Fields& fields, Draft& draft) {
@@ -177,6 +193,7 @@ void read_zero(const Fields& fields, Draft& draft) {
   plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
   if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
+  read_offload(zero.section("offload_optimizer"), draft);
   read_precision_keys(fields, draft, stage);
 }
 

@@ -39,6 +39,7 @@ void take_optimizer(const Fields& fields, std::string_view key, std::vector<Left
     static_cast<void>(fields.find(key));
     return;
   }
+  if (known != nullptr) draft.optimizer = known->optimizer;
   const std::string why(known != nullptr ? known->leaves_out
                                          : "its states and its update: AdamW's are counted");
   draft.assume("job.optimizer", fmt::format("in the place of {}", printable(given->text())));

@@ -107,6 +107,7 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   draft.length = fields.integer("cutoff_len", kUsualLength);
   read_method(fields, left_out, draft);
   read_trainer_fields(fields, sorted, trainer, left_out, draft);
+  if (fields.flag("use_muon", false)) draft.optimizer = Optimizer::kMuon;
   read_recomputation(fields, draft);
   read_weight_types(fields, draft);
   read_sequence_parallelism(fields, draft);

@@ -48,7 +48,7 @@ inline constexpr KnownSetting kLlamaFactorySettings[] = {
     {"use_apollo", "", Matters::kYes, "its projected gradients: AdamW's states are counted"},
     {"use_badam", "", Matters::kYes, "blocks trained in turn: all weights are in the plan"},
     {"use_adam_mini", "", Matters::kYes, "its shared moments: AdamW's are counted"},
-    {"use_muon", "", Matters::kYes, "its products and its one moment: AdamW's update is counted"},
+    {"use_muon", "job.optimizer"},
     {"use_llama_pro", "", Matters::kYes, "frozen layers: all are trained in the plan"},
     {"use_unsloth", "", Matters::kYes, "its own kernels"},
     {"use_unsloth_gc", "", Matters::kYes,

@@ -5,6 +5,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/llamafactory/llamafactory.h"
 #include "stepwright/framework_files/named_model.h"
@@ -88,7 +89,11 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
   add_llamafactory_precision(file, job.precision);
   add_llamafactory_training(file, job.model);
-  file.set("optim", job.optimizer == Optimizer::kSgd ? "sgd" : "adamw_torch");
+  if (job.optimizer == Optimizer::kMuon) {
+    file.set("use_muon", true);
+  } else {
+    file.set("optim", word_of(job.optimizer));
+  }
   file.set("flash_attn", llamafactory_attention(job.kernels.attention));
   if (job.kernels.fused_cross_entropy) file.set("enable_liger_kernel", true);
   file.set("disable_gradient_checkpointing", plan.recompute.kind != RecomputeKind::kFull);

@@ -149,6 +149,8 @@ constexpr MegatronArgument kTrainingArguments[] = {
     {"--use-nccl-ub", "nccl_ub", kNone, "true"},
     {"--nccl-ub", "nccl_ub", kNone, "true"},
     {"--no-delay-grad-reduce", "delay_grad_reduce", kNone, "false"},
+    {"--use-layer-wise-distributed-optimizer", "use_layer_wise_distributed_optimizer", kNone,
+     "true"},
     {"--no-use-layer-wise-param-layout", "use_layer_wise_param_layout", kNone, "false"},
     {"--main-grads-dtype", "main_grads_dtype"},
     {"--main-params-dtype", "main_params_dtype"},

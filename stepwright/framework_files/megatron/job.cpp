@@ -42,10 +42,33 @@ void read_precision_fields(const Fields& fields, Draft& draft) {
   draft.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
 }
 
+/// By owner where states are sharded; without its layout of buffers gradients reach all ranks, and
+/// tables are dealt out whole, too.
+void read_muon(const Fields& fields, Draft& draft) {
+  draft.optimizer = Optimizer::kMuon;
+  draft.muon = fields.choice("muon_tp_mode", kMuonFormNames, MuonForm::kBlockwise);
+  const bool owners = fields.word("optimizer", "") == "dist_muon" ||
+                      fields.flag("use_layer_wise_distributed_optimizer", false);
+  Sharding& sharding = draft.plan.sharding;
+  if (owners && sharding == Sharding{}) sharding.optimizer = Spread::kGlobal;
+  if (!fields.flag("use_layer_wise_param_layout", true)) {
+    draft.kernels.emplace_back(&Kernels::scattered_gradients, false);
+  }
+  if (const auto steps = fields.find("muon_num_ns_steps"); steps && steps->text() != "5") {
+    draft.leave_out(*steps, "that it takes other than five steps for each matrix");
+  }
+  if (const auto scalar = fields.find("muon_scalar_optimizer");
+      scalar && scalar->text() != "adam") {
+    draft.leave_out(*scalar, "the optimizer of what is no matrix: Adam's states are counted");
+  }
+}
+
 /// Optimizers that no job has are taken for Adam.
 void read_optimizer(const Fields& fields, Draft& draft) {
   const std::string word = fields.word("optimizer", "adam");
-  draft.optimizer = word == "sgd" ? Optimizer::kSgd : Optimizer::kAdam;
+  const bool muon = word == "muon" || word == "dist_muon";
+  draft.optimizer = word == "sgd" ? Optimizer::kSgd : muon ? Optimizer::kMuon : Optimizer::kAdam;
+  if (muon) return read_muon(fields, draft);
   if (word != "sgd" && word != "adam") {
     draft.leave_out(*fields.find("optimizer"),
                     "its states, its updates and how they are sharded: those of adam are counted");

@@ -125,13 +125,56 @@ void add_precision(Tree& fields, const PlannedJob& planned) {
   if (job.precision != DType::kFp32) fields.set("grad_reduce_in_fp32", wide);
 }
 
+/// Without the precision-aware optimizer masters stay on the device
+/// (megatron/core/optimizer/distrib_optimizer.py: shards of fp32 are the parameters of the hybrid
+/// optimizer, which copies them).
+void add_offload(Tree& fields, const Offload& offload) {
+  if (!offload.activations.empty()) {
+    Tree modules = Tree::flow_sequence();
+    for (const std::string_view word : offload_words(offload.activations)) {
+      modules.add(std::string(word));
+    }
+    fields.set("fine_grained_activation_offloading", true);
+    fields.set("offload_modules", std::move(modules));
+  }
+  if (offload.optimizer == 0) return;
+  fields.set("optimizer_cpu_offload", true);
+  fields.set("optimizer_offload_fraction", offload.optimizer);
+  if (offload.masters) fields.set("use_precision_aware_optimizer", true);
+}
+
+void read_offloaded_modules(const Fields& fields, Draft& draft) {
+  const auto modules = fields.find("offload_modules");
+  if (!modules || !fields.flag("fine_grained_activation_offloading", false)) return;
+  const std::size_t count = modules->is_sequence() ? modules->size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node word = modules->is_sequence() ? modules->at(i) : *modules;
+    draft.plan.offload.activations.add(word.choice(kOffloadModuleNames));
+  }
+}
+
+void read_offload_fields(const Fields& fields, Draft& draft) {
+  read_offloaded_modules(fields, draft);
+  if (!fields.flag("optimizer_cpu_offload", false)) return;
+  Offload& offload = draft.plan.offload;
+  const auto share = fields.find("optimizer_offload_fraction");
+  offload.optimizer = share ? share->number(0, 1) : 1;
+  offload.masters = fields.flag("use_precision_aware_optimizer", false);
+}
+
 void add_training(Tree& fields, const PlannedJob& planned) {
   const Job& job = planned.job;
   fields.set("seq_length", job.length);
   fields.set("max_position_embeddings", std::max(job.model.positions, job.length));
   fields.set("micro_batch_size", planned.plan.micro_batch);
   fields.set("global_batch_size", job.sequences);
-  fields.set("optimizer", job.optimizer == Optimizer::kSgd ? "sgd" : "adam");
+  const bool muon = job.optimizer == Optimizer::kMuon;
+  fields.set("optimizer", job.optimizer == Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
+  if (muon) {
+    fields.set("muon_tp_mode", name_of(kMuonFormNames, job.muon));
+    if (!job.kernels.scattered_gradients) fields.set("use_layer_wise_param_layout", false);
+  }
+  add_offload(fields, planned.plan.offload);
   if (job.optimizer == Optimizer::kSgd) fields.set("sgd_momentum", 0);
   if (job.optimizer == Optimizer::kAdamNarrow) {
     fields.set("use_precision_aware_optimizer", true);
@@ -341,6 +384,7 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
     read_data(fields, draft);
   }
   read_recompute_fields(fields, draft);
+  read_offload_fields(fields, draft);
   read_job_fields(fields, draft);
   draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);
   draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
