@@ -16,6 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
+                                        &constants::kHostLinkShare,
+                                        &constants::kHostUpdateShare,
                                         &constants::kNormShare,
                                         &constants::kEmbeddingShare,
                                         &constants::kUnfusedNormForward,

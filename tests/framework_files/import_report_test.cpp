@@ -17,7 +17,7 @@ using testing::HasSubstr;
 constexpr const char* kOddScript = R"(torchrun --nproc_per_node 8 pretrain_gpt.py \
   --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 \
   --max-position-embeddings 4096 --vocab-size 32000 --micro-batch-size 2 \
-  --global-batch-size 64 --bf16 --lr 1e-4 --optimizer-cpu-offload \
+  --global-batch-size 64 --bf16 --lr 1e-4 --cpu-offloading-num-layers 4 \
   --tensor-model-parallel-size 2 --sequence-paralel --our-own 3
 )";
 
@@ -48,7 +48,7 @@ TEST(ImportReport, SaysWhatWasNotReadAndWhetherItMatters) {
   EXPECT_THAT(report.not_read, unread("--our-own", Matters::kMaybe, ""));
   EXPECT_THAT(report.not_read,
               unread("--sequence-paralel", Matters::kMaybe, "did you mean --sequence-parallel?"));
-  EXPECT_THAT(report.not_read, unread("--optimizer-cpu-offload", Matters::kYes, "offload"));
+  EXPECT_THAT(report.not_read, unread("--cpu-offloading-num-layers", Matters::kYes, "offload"));
   EXPECT_EQ(report.not_read.front().matters, Matters::kYes);
   EXPECT_EQ(report.not_read.back().matters, Matters::kNo);
 }
@@ -74,8 +74,9 @@ TEST(ImportReport, StrictNamesWhatMayChangeThePrediction) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("--our-own (train.sh:5)"),
-                                    HasSubstr("--optimizer-cpu-offload"), Not(HasSubstr("--lr"))));
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("--our-own (train.sh:5)"), HasSubstr("--cpu-offloading-num-layers"),
+                      Not(HasSubstr("--lr"))));
   }
 }
 

@@ -203,7 +203,7 @@ TEST(MegatronArguments, GroupsOfQueriesNeedTheirSwitch) {
 
 TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
   const ImportedPlan plan = imported_script(
-      small_command("--optimizer muon --recompute-granularity full --recompute-method block "
+      small_command("--optimizer lion --recompute-granularity full --recompute-method block "
                     "--recompute-num-layers 3 --context-parallel-size 4 --cp-comm-type a2a+p2p "
                     "--hierarchical-context-parallel-sizes 2 2 --recompute-modules mlp"));
   EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
@@ -212,6 +212,26 @@ TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
     EXPECT_THAT(plan.report.not_read, unread(name, Matters::kYes)) << name;
     EXPECT_THAT(plan.report.read, testing::Not(Contains(Field(&ReadSetting::name, name)))) << name;
   }
+}
+
+TEST(MegatronArguments, ReadsMuonAndWhatLiesOnTheHost) {
+  const ImportedPlan muon = imported_script(small_command(
+      "--optimizer dist_muon --muon-tp-mode distributed --no-use-layer-wise-param-layout"));
+  EXPECT_EQ(muon.planned.job.optimizer, Optimizer::kMuon);
+  EXPECT_EQ(muon.planned.job.muon, MuonForm::kDistributed);
+  EXPECT_EQ(sharding_word(muon.planned.plan.sharding), "NNG");
+  EXPECT_FALSE(muon.planned.job.kernels.scattered_gradients);
+  EXPECT_EQ(imported_script(small_command("--optimizer muon")).planned.job.muon,
+            MuonForm::kBlockwise);
+  const Offload host =
+      imported_script(small_command("--optimizer-cpu-offload --optimizer-offload-fraction 0.5 "
+                                    "--fine-grained-activation-offloading "
+                                    "--offload-modules core_attn attn_proj"))
+          .planned.plan.offload;
+  EXPECT_EQ(host.optimizer, 0.5);
+  EXPECT_FALSE(host.masters) << "without --use-precision-aware-optimizer";
+  EXPECT_EQ(host.activations,
+            (OffloadModules{OffloadModule::kCoreAttention, OffloadModule::kAttentionProjection}));
 }
 
 TEST(MegatronArguments, ReadsWindowsScheduleAndGraphs) {

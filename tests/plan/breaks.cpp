@@ -334,6 +334,44 @@ std::vector<Break> state_breaks() {
        "gradients stored as bf16 are not accumulated in fp16; nearest legal: accumulate fp32"}};
 }
 
+/// A host of a terabyte for each node, and a link to it.
+void give_host(Job& job) {
+  job.cluster.host = {.memory_bytes = 1e12, .memory_bandwidth_bytes_per_s = 1e11};
+  job.cluster.device.host_link_bytes_per_s = 1e10;
+}
+
+std::vector<Break> offload_breaks() {
+  return {{Rule::kOffloadShare, false,
+           [](Job& job, Plan& plan) {
+             give_host(job);
+             plan.offload.optimizer = 1.5;
+           },
+           "offload.optimizer is 1.5; nearest legal: offload.optimizer 1.0"},
+          {Rule::kOffloadShare, false, [](Job&, Plan& plan) { plan.offload.optimizer = -0.5; },
+           "offload.optimizer is -0.5; nearest legal: offload.optimizer 0.0"},
+          {Rule::kOffloadUpdate, false,
+           [](Job& job, Plan& plan) {
+             give_host(job);
+             job.optimizer = Optimizer::kMuon;
+             plan.offload.optimizer = 0.5;
+           },
+           "offload.optimizer 0.5 with optimizer muon; nearest legal: offload.optimizer 0.0"},
+          {Rule::kOffloadHost, false,
+           [](Job& job, Plan& plan) {
+             job.cluster.name = "toys";
+             plan.offload.activations = {OffloadModule::kQkv};
+           },
+           "offload of toys says nothing of cluster.host.memory, cluster.host.memory_bandwidth, "
+           "cluster.device.host_link; nearest legal: offload.activations []"},
+          {Rule::kHostMemory, false,
+           [](Job& job, Plan& plan) {
+             give_host(job);
+             job.cluster.host.memory_bytes = 1;
+             plan.offload.optimizer = 1;
+           },
+           "; nearest legal: offload.optimizer 0.0"}};
+}
+
 }  // namespace
 
 Plan legal_plan() {
@@ -351,9 +389,9 @@ Plan legal_expert_plan() {
 
 std::vector<Break> all_breaks() {
   std::vector<Break> breaks;
-  for (const auto& some :
-       {grid_breaks(), tensor_breaks(), context_breaks(), expert_breaks(), coverage_breaks(),
-        layer_breaks(), batch_breaks(), sharding_breaks(), collective_breaks(), state_breaks()}) {
+  for (const auto& some : {grid_breaks(), tensor_breaks(), context_breaks(), expert_breaks(),
+                           coverage_breaks(), layer_breaks(), batch_breaks(), sharding_breaks(),
+                           collective_breaks(), state_breaks(), offload_breaks()}) {
     breaks.insert(breaks.end(), some.begin(), some.end());
   }
   return breaks;

@@ -366,10 +366,30 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
        {"packed: true", "search: {schedule: dualpipe}", "search: {schedule: [1f1b, dualpipe]}",
-        "offload: {optimizer: cpu}", "offload: true"}) {
+        "offload: {parameters: true}"}) {
     EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
-  EXPECT_EQ(job_with("offload: {optimizer: none}\n").space, Space{});
+}
+
+TEST(JobFile, ReadsWhatMayBeLeftToTheHost) {
+  EXPECT_EQ(job_with("offload: none\n").space, Space{});
+  const Job job =
+      job_with("optimizer: muon\nmuon: blockwise\nsearch: {offload: {optimizer: [0, 0.5, 1]}}\n");
+  EXPECT_EQ(job.space.offload.optimizer, (std::vector<double>{0, 0.5, 1}));
+  EXPECT_EQ(job.optimizer, Optimizer::kMuon);
+  EXPECT_EQ(job.muon, MuonForm::kBlockwise);
+  for (const std::string line :
+       {"offload: {optimizer: 1.5}", "offload: {optimizer: -0.1}", "offload: {optimizer: cpu}",
+        "search: {offload: {optimizer: 2}}"}) {
+    EXPECT_THAT(job_refused(line + "\n"), HasSubstr("from 0 to 1")) << line;
+  }
+  EXPECT_EQ(job_with("offload: {activations: [qkv_linear, moe_act]}\n").space.offload.activations,
+            (std::vector<OffloadModules>{{OffloadModule::kQkv, OffloadModule::kMoeActivation}}));
+  EXPECT_THAT(job_refused("offload: {activations: [mlp]}\n"),
+              HasSubstr("must be one of attn_norm"));
+  EXPECT_THAT(job_refused("offload: true\n"), HasSubstr("as in {optimizer: 0.5}"));
+  EXPECT_THAT(job_refused("offload: {states: 1}\n"), HasSubstr("states"));
+  EXPECT_THAT(job_refused("muon: split\n"), HasSubstr("duplicated"));
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ TEST(WithField, ReachesIntoListsOfMappings) {
 /// Every field that a job and a cluster may have and a value that it may take, but those whose
 /// value is a file.
 constexpr const char* kWhatPlansDependOn[] = {
+    "muon=blockwise",
     "model=llama-3-8b",
     "model.layers=78",
     "model.norm_epsilon=1e-6",
@@ -253,7 +254,7 @@ TEST(WithField, RefusesWhatIsMalformed) {
 
 TEST(WithField, WhatIsKnownButNotCoveredIsUnsupported) {
   field_refused("schedule.kind=dualpipe", ErrorKind::kUnsupported);
-  field_refused("offload=true", ErrorKind::kUnsupported);
+  field_refused("offload={parameters: true}", ErrorKind::kUnsupported);
 }
 
 }  // namespace

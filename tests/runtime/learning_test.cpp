@@ -224,6 +224,23 @@ const Case kCases[] = {
      "  frozen: [layers 1]\n"},
     {"FrozenTable", "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, tied: true}",
      "  frozen: [embedding]\n"},
+    {"Muon", "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, bias: true}",
+     "  optimizer: muon\n"},
+    {"MuonOfExperts",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, tied: true, experts: {count: 4, "
+     "top_k: 2, ffn: 24, shared_ffn: 40}}",
+     "  routing: learned\n  optimizer: muon\n"},
+    {"OnTheHost",
+     "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, qk_norm: true}",
+     "  optimizer: adamw\n",
+     "micro_batch: 2\nrecompute: selective\noffload: {optimizer: 0.4, activations: [attn_norm, "
+     "qkv_linear, core_attn, attn_proj, mlp_norm, mlp_fc1, mlp_act]}\n"},
+    {"ExpertsOnTheHost",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 4, top_k: 2, "
+     "ffn: 24}}",
+     "  routing: learned\n",
+     "micro_batch: 2\noffload: {optimizer: 1, masters: false, activations: [expert_fc1, "
+     "moe_act]}\n"},
     {"OneExpertATokenWithoutGate",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, gated: false, activation: relu2, ffn: 48, "
      "experts: {count: 3, top_k: 1, ffn: 40, normalize_top_k: false}}",

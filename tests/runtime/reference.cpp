@@ -88,6 +88,30 @@ class Model {
     return list;
   }
 
+  /// Matrices of layers, or what else there is. Vectors of experts have as many dimensions as
+  /// matrices of others.
+  std::vector<Tensor> parameters(bool matrices) {
+    std::vector<Tensor> list;
+    for (auto& [name, value] : values_) {
+      const bool experts = name.find("experts.") != std::string::npos;
+      const bool matrix = name.starts_with("layers.") && value.dim() == (experts ? 3 : 2);
+      if (value.requires_grad() && matrix == matrices) list.push_back(value);
+    }
+    return list;
+  }
+
+  /// The rows of queries, keys and values in a parameter that has them all.
+  std::vector<Tensor> matrices_in(const Tensor& value) {
+    const std::int64_t queries = m_.heads * m_.head_dim;
+    const std::int64_t keys = m_.kv_heads * m_.head_dim;
+    for (auto& [name, own] : values_) {
+      if (!own.is_same(value)) continue;
+      if (name.ends_with("attention.qkv")) return value.split({queries, keys, keys}, 0);
+      if (value.dim() == 3) return value.unbind(0);
+    }
+    return {value};
+  }
+
   Values copy(bool gradients) {
     Values result;
     for (auto& [name, value] : values_) {
@@ -447,6 +471,62 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const Tr
       parameters, torch::optim::AdamOptions(o.learning_rate).betas(betas).eps(o.epsilon));
 }
 
+/// Muon for matrices (https://github.com/KellerJordan/Muon, muon.py) and AdamW for the rest.
+class PlainMuon {
+ public:
+  PlainMuon(Model& model, const TrainOptions& options)
+      : model_(model),
+        options_(options),
+        rest_(model.parameters(false), torch::optim::AdamWOptions(options.learning_rate)
+                                           .betas(std::make_tuple(options.beta1, options.beta2))
+                                           .eps(options.epsilon)
+                                           .weight_decay(options.weight_decay)) {}
+
+  void step() {
+    rest_.step();
+    const torch::NoGradGuard guard;
+    for (Tensor& value : model_.parameters(true)) {
+      Tensor& momentum =
+          momenta_.try_emplace(value.data_ptr(), at::zeros_like(value)).first->second;
+      momentum = 0.95 * momentum + 0.05 * value.grad();
+      const Tensor update = 0.05 * value.grad() + 0.95 * momentum;
+      value.mul_(1 - options_.learning_rate * options_.weight_decay);
+      take(value, update);
+    }
+  }
+
+ private:
+  void take(Tensor& value, const Tensor& update) {
+    const std::vector<Tensor> parts = model_.matrices_in(value);
+    std::int64_t row = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Tensor part = parts[i];
+      const bool stack = value.dim() == 3;
+      const Tensor own =
+          stack ? update[static_cast<std::int64_t>(i)] : update.narrow(0, row, part.size(0));
+      row += stack ? 0 : part.size(0);
+      const double shape = static_cast<double>(part.size(0)) / static_cast<double>(part.size(1));
+      part.sub_(orthogonal(own) * options_.learning_rate * std::sqrt(std::max(1.0, shape)));
+    }
+  }
+
+  static Tensor orthogonal(const Tensor& update) {
+    const bool tall = update.size(0) > update.size(1);
+    Tensor x = tall ? update.t() : update;
+    x = x / (x.norm() + 1e-7);
+    for (int i = 0; i < 5; ++i) {
+      const Tensor a = x.mm(x.t());
+      x = 3.4445 * x + (-4.7750 * a + 2.0315 * a.mm(a)).mm(x);
+    }
+    return tall ? x.t() : x;
+  }
+
+  Model& model_;
+  const TrainOptions& options_;
+  torch::optim::AdamW rest_;
+  std::map<void*, Tensor> momenta_;
+};
+
 }  // namespace
 
 namespace {
@@ -474,6 +554,7 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
   Samples samples(tokens, job.length, options.seed, options.data);
   Model model(job, initial);
   const auto optimizer = make_optimizer(job, options, model.parameters());
+  PlainMuon muon(model, options);
   Trained result;
   for (std::int64_t step = 0; step < options.steps; ++step) {
     Tensor in = at::empty({job.sequences, job.length}, at::kLong);
@@ -498,7 +579,7 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
     result.losses.push_back(loss.item<double>());
     result.gradients = model.copy(true);
     result.norms.push_back(torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
-    optimizer->step();
+    job.optimizer == Optimizer::kMuon ? muon.step() : static_cast<void>(optimizer->step());
     model.correct();
   }
   result.weights = model.copy(false);

@@ -97,8 +97,10 @@ std::string plan_text_of(const PlanText& plan) {
   return fmt::format(
       "stepwright: plan/1\njob:\n  model: {}\n"
       "  cluster: {{name: here, device: {{name: cpu, memory: 16e9, memory_bandwidth: 20e9, "
+      "host_link: 10e9, "
       "peak: {{fp64: 1e11, fp32: 2e11, bf16: 2e11}}}}, devices_per_node: {}, devices: {}, "
-      "levels: [{{name: bus, size: {}, bandwidth: 1e9}}], nics_per_node: 1, nic: 1e9}}\n"
+      "levels: [{{name: bus, size: {}, bandwidth: 1e9}}], nics_per_node: 1, nic: 1e9, "
+      "host: {{memory: 64e9, memory_bandwidth: 50e9}}}}\n"
       "  batch: {{sequences: {}, length: {}{}}}\n  precision: {}\n{}{}",
       plan.model, plan.node, plan.ranks, plan.node, plan.sequences, plan.length, plan.batch,
       plan.precision, plan.job, plan.choices);

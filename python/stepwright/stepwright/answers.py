@@ -252,6 +252,10 @@ class PredictedStep(Part):
     """Memory of one device, in bytes."""
     reserve_bytes: int
     """Of it kept free for what the account may miss, in bytes."""
+    host_memory_bytes: int | None = None
+    """What the host of a node holds of an offloaded optimizer, in bytes."""
+    host_capacity_bytes: int | None = None
+    """Memory of the host of a node, in bytes."""
     critical_stage: int
     """The pipeline stage that the step waits for, from 0."""
     breakdown: Breakdown
@@ -1012,6 +1016,10 @@ class Memory(Answer):
     """Memory of one device, in bytes."""
     reserve_bytes: int
     """Of it kept free for what the account may miss, in bytes."""
+    host_memory_bytes: int | None = None
+    """What the host of a node holds of an offloaded optimizer, in bytes."""
+    host_capacity_bytes: int | None = None
+    """Memory of the host of a node, in bytes."""
     notes: list[str]
     largest_kind: str | None = None
     """What fills most of the memory where it does not fit."""

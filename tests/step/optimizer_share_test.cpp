@@ -1,0 +1,145 @@
+#include "stepwright/step/optimizer_share.h"
+
+#include <gtest/gtest.h>
+
+#include "stepwright/plan/optimizer_traits.h"
+#include "stepwright/step/matrices.h"
+#include "stepwright/step/update.h"
+
+namespace stepwright {
+namespace {
+
+std::int64_t states_of_1000(Optimizer optimizer, DType storage) {
+  return optimizer_state_bytes(optimizer, storage, {.elements = 1000});
+}
+
+TEST(OptimizerShare, AnOptimizerKeepsItsMomentsAndAMasterOfWhatIsStoredNarrower) {
+  EXPECT_EQ(states_of_1000(Optimizer::kAdam, DType::kBf16), 12000);
+  EXPECT_EQ(states_of_1000(Optimizer::kAdam, DType::kFp32), 8000);
+  EXPECT_EQ(states_of_1000(Optimizer::kAdam, DType::kFp64), 16000);
+  EXPECT_EQ(states_of_1000(Optimizer::kAdamNarrow, DType::kBf16), 8000);
+  EXPECT_EQ(states_of_1000(Optimizer::kSgd, DType::kBf16), 4000);
+  EXPECT_EQ(states_of_1000(Optimizer::kSgd, DType::kFp64), 0);
+  EXPECT_EQ(states_of_1000(Optimizer::kMuon, DType::kBf16), 12000) << "no matrices: AdamW";
+  EXPECT_EQ(states_of_1000(Optimizer::kAdafactor, DType::kFp32), 4000);
+  // Two of a byte, and two scales of four bytes for each of four blocks of 256.
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, DType::kFp32, {.elements = 1024}),
+            2 * 1024 + 2 * 4 * 4);
+}
+
+TEST(OptimizerShare, MatricesHaveOneMomentOrSumsOfRowsAndColumns) {
+  const OptimizerShare share{.elements = 1000, .matrix_elements = 800, .edges = 60};
+  EXPECT_EQ(moment_bytes(Optimizer::kMuon, DType::kBf16, share), 200 * 8 + 800 * 4);
+  EXPECT_EQ(moment_bytes(Optimizer::kAdafactor, DType::kBf16, share), 200 * 4 + 60 * 4);
+  EXPECT_EQ(moment_bytes(Optimizer::kAdam, DType::kBf16, share), 8000);
+}
+
+TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
+  const OptimizerShare share{.elements = 1000};
+  const auto bytes = [&](Optimizer optimizer, DType storage, DType gradient) {
+    return update_bytes_of_element(optimizer, storage, gradient, share);
+  };
+  EXPECT_EQ(bytes(Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
+  EXPECT_EQ(bytes(Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);
+  EXPECT_EQ(bytes(Optimizer::kSgd, DType::kBf16, DType::kBf16), 2 + 8 + 2);
+  EXPECT_EQ(bytes(Optimizer::kAdamNarrow, DType::kBf16, DType::kFp32), 4 + 8 + 8 + 2);
+  EXPECT_EQ(bytes(Optimizer::kAdam, DType::kFp64, DType::kFp64), 8 + 16 + 32);
+}
+
+UnitSize size_of(std::int64_t matrices) {
+  UnitSize size{.dense = 100 * matrices + 50};
+  size.dense_matrices = {
+      .elements = 100 * matrices, .count = matrices, .edges = 20 * matrices, .flops = 7 * matrices};
+  size.largest_table = 40;
+  return size;
+}
+
+Job muon_job() {
+  Job job;
+  job.optimizer = Optimizer::kMuon;
+  return job;
+}
+
+TEST(OptimizerShare, OwnersHaveWholeMatricesAndOthersAreSplitEvenly) {
+  Plan plan;
+  plan.parallel.data = 4;
+  Job job = muon_job();
+  const OptimizerShare all = optimizer_share(job, plan, size_of(6));
+  EXPECT_EQ(all.elements, 650);
+  EXPECT_EQ(all.dense.flops, 42);
+  plan.sharding.optimizer = Spread::kGlobal;
+  OptimizerShare share = optimizer_share(job, plan, size_of(6));
+  EXPECT_EQ(share.dense.count, 2) << "six over four ranks";
+  EXPECT_EQ(share.matrix_elements, 200);
+  EXPECT_EQ(share.elements, 200 + 13);
+  EXPECT_FALSE(share.moves_shards);
+  job.kernels.scattered_gradients = false;
+  share = optimizer_share(job, plan, size_of(6));
+  EXPECT_EQ(share.elements, 200 + 40) << "the table has an owner";
+}
+
+TEST(OptimizerShare, SplitGradientsSplitMatricesWhichMeetForTheirProducts) {
+  Plan plan;
+  plan.parallel.data = 4;
+  plan.sharding = {.gradients = Spread::kGlobal, .optimizer = Spread::kGlobal};
+  const Job job = muon_job();
+  const OptimizerShare share = optimizer_share(job, plan, size_of(6));
+  EXPECT_EQ(share.matrix_elements, 150);
+  EXPECT_EQ(share.dense.count, 2);
+  ASSERT_TRUE(share.moves_shards);
+  const auto messages = matrix_messages(job, plan, share);
+  EXPECT_EQ(messages[0].kind, OperatorKind::kAllToAll);
+  EXPECT_EQ(messages[0].elements, 2 * 200);
+  EXPECT_EQ(messages[2].elements, 0) << "no tensor ranks";
+}
+
+TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
+  Plan plan;
+  plan.offload.optimizer = 0.25;
+  const Job job;
+  const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
+  EXPECT_EQ(moved_bytes(job, plan, share), 3000);
+  plan.offload.masters = false;
+  EXPECT_EQ(moved_bytes(job, plan, share), 2000);
+  const std::vector<Operator> list = update_operators(job, plan, share);
+  ASSERT_EQ(list.size(), 4U);
+  EXPECT_EQ(list[0].shape.rows, 750);
+  EXPECT_EQ(list[1].kind, OperatorKind::kCopyToHost);
+  EXPECT_EQ(list[2].shape.rows, 250);
+  EXPECT_EQ(list[2].shape.inner, 28) << "gradient, parameter and moments in fp32";
+  EXPECT_EQ(list[3].dtype, DType::kFp32) << "masters on the device come up wide";
+}
+
+MatrixSize of_square(MuonForm form, std::int64_t cut) {
+  const Parameter whole{.name = "mlp.fc1", .rows = 8, .columns = 4, .split = Split::kColumn};
+  const LocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};
+  return matrices_of(whole, local, {Optimizer::kMuon, form, cut});
+}
+
+TEST(Matrices, TensorRanksShareOneInThreeWays) {
+  EXPECT_EQ(orthogonal_flops(8, 4), 4 * 16 * 8 + 2 * 64);
+  EXPECT_EQ(of_square(MuonForm::kDuplicated, 1).flops, 640);
+  EXPECT_EQ(of_square(MuonForm::kDuplicated, 1).payload, 0);
+  EXPECT_EQ(of_square(MuonForm::kDuplicated, 2).flops, 640);
+  EXPECT_EQ(of_square(MuonForm::kDuplicated, 2).payload, 32);
+  EXPECT_EQ(of_square(MuonForm::kDistributed, 2).flops, 4 * 16 * 4 + 2 * 64);
+  EXPECT_EQ(of_square(MuonForm::kDistributed, 2).payload, 5 * 16);
+  EXPECT_EQ(of_square(MuonForm::kBlockwise, 2).flops, orthogonal_flops(4, 4));
+  EXPECT_EQ(of_square(MuonForm::kBlockwise, 2).payload, 0);
+}
+
+TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
+  Parameter whole{.name = "attention.qkv", .rows = 16, .columns = 4, .split = Split::kColumn};
+  whole.fused = {8, 4, 4};
+  const LocalParameter local{.name = "attention.qkv", .rows = 16, .columns = 4};
+  const MatrixSize size = matrices_of(whole, local, {Optimizer::kMuon, MuonForm::kDuplicated, 1});
+  EXPECT_EQ(size.count, 3);
+  EXPECT_EQ(size.elements, 64);
+  EXPECT_EQ(size.flops, orthogonal_flops(8, 4) + 2 * orthogonal_flops(4, 4));
+  whole.name = "embedding.word";
+  EXPECT_EQ(matrices_of(whole, local, {Optimizer::kMuon, MuonForm::kDuplicated, 1}).count, 0);
+  EXPECT_EQ(matrices_of(whole, local, {Optimizer::kAdam, MuonForm::kDuplicated, 1}).count, 0);
+}
+
+}  // namespace
+}  // namespace stepwright
