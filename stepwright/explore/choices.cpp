@@ -70,6 +70,7 @@ Json plan_controls() {
   Json controls = Json::array();
   each_choice([&](const auto& choice) {
     using Value = KindOf<decltype(choice)>;
+    if (choice.place.starts_with("offload.")) return;  // The page has no control for it yet.
     Json control = {{"place", choice.place}, {"kind", kind_of<Value>(choice.place)}};
     if (Json words = words_of(std::type_identity<Value>()); !words.is_null()) {
       control["words"] = std::move(words);
