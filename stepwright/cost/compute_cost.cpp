@@ -257,7 +257,8 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const Operator& 
 /// Trees know nothing of products that share a launch, and rows that routing decides are means.
 FitUse ComputeCost::use_of(const Fitted& fit, const Operator& op) const {
   const bool product = fit.entry->get().what == OperatorClass::kProduct;
-  return {peaks_, fit.speedup * (product ? narrow_speedup_[index(op.dtype)] : 1), !op.routed};
+  return {peaks_, fit.speedup * (product ? narrow_speedup_[index(op.dtype)] : 1), !op.routed,
+          load_ == Load::kRunning};
 }
 
 std::optional<double> ComputeCost::fitted_s(const Operator& op) const {

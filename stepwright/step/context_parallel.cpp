@@ -1,4 +1,7 @@
 // The three ways of context parallelism around the attention core: ring, all-gather and Ulysses.
+#include <cmath>
+
+#include "stepwright/core/divide_up.h"
 #include "stepwright/step/attention_core.h"
 
 namespace stepwright {
@@ -17,10 +20,37 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPar
           .purpose = purpose};
 }
 
-/// Zig-zag halves balance the causal work: every rank has the same share of the pairs in each step.
-Shape ring_step_shape(const Setting& s, const LayerClass& layer) {
-  const std::int64_t pairs = sequence_pairs(s, layer) / (s.context * s.context);
-  return attention_shape(s, s.local_length(), s.local_length(), 1, pairs);
+/// Query-key pairs of a rank's queries with keys that visit it: half of the keys of each document,
+/// or all of them for its later half.
+double visiting_pairs(const Setting& s) {
+  const auto of = [&](double length) {
+    const double local = length / static_cast<double>(s.context);
+    return local * local / 2;
+  };
+  if (s.documents.empty()) return of(static_cast<double>(s.length));
+  double pairs = 0;
+  for (const auto& [length, count] : s.documents) pairs += of(static_cast<double>(length)) * count;
+  return pairs;
+}
+
+/// The core of the steps of a ring: of a rank's own keys, and of those that visit it.
+struct RingSteps {
+  Shape own, visiting;
+};
+
+/// Zig-zag halves balance the causal work, so that every rank has the same share of the pairs in
+/// each step. A mask cuts a rank's own keys alone: of those that visit it sees half, or its later
+/// half sees all. Masks of windows cut every step.
+RingSteps ring_steps(const Setting& s, const LayerClass& layer) {
+  const std::int64_t length = s.local_length();
+  const std::int64_t pairs = sequence_pairs(s, layer) / s.context;
+  if (layer.window > 0) {
+    const Shape mean = attention_shape(s, length, length, 1, pairs / s.context);
+    return {mean, mean};
+  }
+  const std::int64_t visiting = std::llround(visiting_pairs(s));
+  return {attention_shape(s, length, length, 1, pairs - (s.context - 1) * visiting),
+          attention_shape(s, length, divide_up(visiting, length), 1, visiting)};
 }
 
 /// Sends `from` to the next rank of the ring and receives into a new buffer.
@@ -82,7 +112,7 @@ TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
 
 TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   const Setting& s = e.s;
-  const Shape shape = ring_step_shape(s, layer);
+  const RingSteps steps = ring_steps(s, layer);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
   const TensorId lse = activation(e, "log_sum_exp", s.exact, s.tokens, s.heads());
   TensorId key_values = qkv;
@@ -92,7 +122,8 @@ TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
       next = shift(e, key_values, key_value_width(s), e.forward, LayerPart::kKeyValues);
     }
     const bool first = step == 0;
-    e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
+    e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore,
+                          first ? steps.own : steps.visiting),
               {qkv, first ? TensorId{-1} : key_values, first ? TensorId{-1} : out,
                first ? TensorId{-1} : lse, first ? sink_weights(e) : TensorId{-1}},
               {out, lse});
@@ -104,7 +135,7 @@ TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
 
 TensorId ring_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
   const Setting& s = e.s;
-  const Shape shape = ring_step_shape(s, layer);
+  const RingSteps steps = ring_steps(s, layer);
   const Phase phase = Phase::kDataGradient;
   const TensorId qkv = kept(e, Keep::kQkv);
   const TensorId out = kept(e, Keep::kAttentionOut);
@@ -119,7 +150,8 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, const LayerClass& laye
     }
     const bool own = step == 0;
     const TensorId d_kv = own ? d_qkv : message_buffer(e, "gradient", s.tokens, key_value_width(s));
-    e.out.add(computation(e, OperatorKind::kAttention, phase, LayerPart::kAttentionCore, shape),
+    e.out.add(computation(e, OperatorKind::kAttention, phase, LayerPart::kAttentionCore,
+                          own ? steps.own : steps.visiting),
               {d_out, qkv, own ? TensorId{-1} : key_values, out, log_sum_exp, travelling,
                own ? TensorId{-1} : d_qkv, own ? sink_weights(e) : TensorId{-1}},
               {d_qkv, own ? sink_gradients(e) : d_kv});

@@ -130,4 +130,29 @@ TEST(LayerVariants, AnIndexerLeavesAttentionItsChosenKeys) {
 }
 
 }  // namespace
+/// The cores of a layer's forward under a ring over so many context ranks.
+std::vector<Shape> ring_cores(const Variant& variant, std::int64_t context) {
+  const Job job = job_with(variant);
+  const Plan plan = plan_of(job, 1, 1, context);
+  std::vector<Shape> cores;
+  for (const Operator& op : build_layer(make_setting(job, plan), {}, {}).forward.operators) {
+    if (op.kind == OperatorKind::kAttention) cores.push_back(op.shape);
+  }
+  return cores;
+}
+
+// By hand: four ranks with 128 of 512 tokens in two pieces of 64. A rank's own keys: 64 * 65 / 2
+// for each piece and 64 * 64 of the later piece with the earlier: 8,256; visiting ones: 128 * 64.
+TEST(Ring, MasksCutARanksOwnKeysAlone) {
+  const std::vector<Shape> cores = ring_cores(kVariants[0], 4);
+  ASSERT_EQ(cores.size(), 4);
+  EXPECT_EQ(cores[0].pairs, 8256);
+  EXPECT_EQ(cores[0].keys, 128);
+  for (std::size_t step = 1; step < cores.size(); ++step) {
+    EXPECT_EQ(cores[step].keys, 64);
+    EXPECT_EQ(cores[step].pairs, cores[step].queries * cores[step].keys);
+  }
+  EXPECT_EQ(4 * (8256 + 3 * 128 * 64), 512 * 513 / 2);
+}
+
 }  // namespace stepwright

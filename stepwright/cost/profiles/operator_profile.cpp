@@ -41,6 +41,17 @@ const Generation& generation_of_profile(const OperatorProfile& profile) {
                          : generation_of_peak(profile.peaks.flops);
 }
 
+/// The start of a pass on the device. A sampled backward of a product also waits for the host
+/// (tables of arXiv 2509.22832: 36 and 41 us, forward 7 and 6): issued ahead its two kernels start
+/// as two of a forward do.
+double start_us(const OperatorProfile& profile, const OperatorEntry& entry, const FitUse& use) {
+  const double sampled = entry.law.start_us;
+  if (!use.issued_ahead) return sampled;
+  if (entry.what != OperatorClass::kProduct || entry.pass != Pass::kBackward) return sampled;
+  const Later<OperatorEntry>* forward = profile.find(entry.what, Pass::kForward);
+  return forward == nullptr ? sampled : std::min(sampled, 2 * forward->get().law.start_us);
+}
+
 }  // namespace
 
 OperatorEntry read_operator_entry(Node node) {
@@ -90,7 +101,9 @@ OperatorProfile read_operator_profile(const Document& document) {
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
                                      const Operator& op, const FitUse& use) {
   const PassWork work = pass_work(entry.what, entry.pass, op, profile.multiprocessors);
-  std::array<double, 2> seconds = law_seconds(entry.law, work, use.peaks, use.arithmetic_speedup);
+  LawConstants law = entry.law;
+  law.start_us = start_us(profile, entry, use);
+  std::array<double, 2> seconds = law_seconds(law, work, use.peaks, use.arithmetic_speedup);
   if (entry.kind == FitKind::kLaw || !use.trees) return seconds;
   const Features inputs = features(entry.what, entry.pass, op, profile.multiprocessors);
   const double log = entry.trees.evaluate(inputs.all());

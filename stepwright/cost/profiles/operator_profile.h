@@ -67,6 +67,9 @@ struct FitUse {
   DevicePeaks peaks;
   double arithmetic_speedup = 1;  ///< Of the rate of arithmetic.
   bool trees = true;              ///< Whether trees correct the law.
+  /// Whether the host has issued a kernel before the device reaches it, as in a step, where its own
+  /// time is counted apart (`CostModel::host_s`); else a start is as it was sampled.
+  bool issued_ahead = false;
 };
 /// Seconds of each kernel of a pass on a device: the law there, corrected as on the device of the
 /// fit.
