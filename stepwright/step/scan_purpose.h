@@ -18,11 +18,11 @@ inline constexpr ScanPurpose kScanPurposes[] = {{Mixer::kDeltaNet, Purpose::kDel
                                                 {Mixer::kMamba, Purpose::kMambaScan}};
 
 /// Of a mixer that scans.
-constexpr Purpose scan_of(Mixer mixer) {
+inline Purpose scan_of(Mixer mixer) {
   return std::ranges::find(kScanPurposes, mixer, &ScanPurpose::mixer)->purpose;
 }
 /// Of the purpose of a scan.
-constexpr Mixer scanned_by(Purpose purpose) {
+inline Mixer scanned_by(Purpose purpose) {
   return std::ranges::find(kScanPurposes, purpose, &ScanPurpose::purpose)->mixer;
 }
 
