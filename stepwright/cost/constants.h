@@ -20,7 +20,8 @@ inline constexpr Constant kMemoryShare{
     "operator tables of arXiv 2509.22832: residual add .83 on A100, .89 on GH200; GELU .70, .61"};
 inline constexpr Constant kHostLinkShare{
     "bandwidth of a device's link to its host, share of its line rate", 0.80, "",
-    "pinned copies over PCIe 4.0 take .79 to .84 of 31.5 GB/s, over PCIe 5.0 .83 to .87 of 63"};
+    "assumed; pinned copies over PCIe 4.0 and 5.0 are said to take .79 to .87, none is in the "
+    "tables"};
 inline constexpr Constant kHostUpdateShare{
     "memory bandwidth of a host's Adam, share of the peak of its memory", 0.43, "",
     "arXiv 2101.06840, table 4: 10 billion parameters of 28 bytes in 2.57 s on 12 channels of "
