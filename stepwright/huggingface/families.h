@@ -43,6 +43,21 @@ constexpr auto joined_names(const ParameterNames (&... lists)[kCounts]) {
   return all;
 }
 
+/// What most decoders call alike: their tables, the norm before attention, and its products.
+inline constexpr ParameterNames kUsualNames[] = {
+    {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
+    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
+    {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
+    {"attention.qkv",
+     Storage::kQkv,
+     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
+    {"attention.qkv_bias",
+     Storage::kQkv,
+     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
+    {"attention.output", Storage::kWhole, {".self_attn.o_proj.weight"}},
+    {"attention.output_bias", Storage::kWhole, {".self_attn.o_proj.bias"}},
+};
+
 /// The files of one `model_type`.
 struct Family {
   std::string_view model_type;

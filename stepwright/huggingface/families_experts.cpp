@@ -6,22 +6,11 @@ namespace stepwright {
 namespace {
 
 /// What most of them share.
-constexpr ParameterNames kBase[] = {
-    {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
+constexpr ParameterNames kBaseOwn[] = {
     {"norm.final", Storage::kWhole, {"model.norm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"model.norm.bias"}},
-    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
     {"head.bias", Storage::kWhole, {"lm_head.bias"}},
-    {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
     {"norm.attention_bias", Storage::kWhole, {".input_layernorm.bias"}},
-    {"attention.qkv",
-     Storage::kQkv,
-     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
-    {"attention.qkv_bias",
-     Storage::kQkv,
-     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
-    {"attention.output", Storage::kWhole, {".self_attn.o_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".self_attn.o_proj.bias"}},
     {"norm.mlp", Storage::kWhole, {".post_attention_layernorm.weight"}},
     {"norm.mlp_bias", Storage::kWhole, {".post_attention_layernorm.bias"}},
     {"mlp.fc1", Storage::kHalves, {".mlp.gate_proj.weight", ".mlp.up_proj.weight"}},
@@ -38,6 +27,7 @@ constexpr ParameterNames kBase[] = {
     {"shared.fc2", Storage::kWhole, {".mlp.shared_experts.down_proj.weight"}},
     {"shared.gate", Storage::kWhole, {".mlp.shared_expert_gate.weight"}},
 };
+constexpr auto kBase = joined_names(kUsualNames, kBaseOwn);
 
 constexpr ParameterNames kHeadNorms[] = {
     {"attention.q_norm", Storage::kWhole, {".self_attn.q_norm.weight"}},

@@ -4,21 +4,10 @@
 namespace stepwright {
 namespace {
 
-constexpr ParameterNames kLlama[] = {
-    {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
+constexpr ParameterNames kLlamaOwn[] = {
     {"norm.final", Storage::kWhole, {"model.norm.weight"}},
-    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
-    {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
-    {"attention.qkv",
-     Storage::kQkv,
-     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
-    {"attention.qkv_bias",
-     Storage::kQkv,
-     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
     {"attention.q_norm", Storage::kWhole, {".self_attn.q_norm.weight"}},
     {"attention.k_norm", Storage::kWhole, {".self_attn.k_norm.weight"}},
-    {"attention.output", Storage::kWhole, {".self_attn.o_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".self_attn.o_proj.bias"}},
     {"norm.mlp", Storage::kWhole, {".post_attention_layernorm.weight"}},
     {"mlp.fc1", Storage::kHalves, {".mlp.gate_proj.weight", ".mlp.up_proj.weight"}},
     {"mlp.fc1_bias", Storage::kHalves, {".mlp.gate_proj.bias", ".mlp.up_proj.bias"}},
@@ -30,6 +19,7 @@ constexpr ParameterNames kLlama[] = {
     {"attention.sinks", Storage::kWhole, {".self_attn.sinks"}},
     {"head.bias", Storage::kWhole, {"lm_head.bias"}},
 };
+constexpr auto kLlama = joined_names(kUsualNames, kLlamaOwn);
 
 constexpr ParameterNames kMixtralExperts[] = {
     {"router.weight", Storage::kWhole, {".block_sparse_moe.gate.weight"}},

@@ -43,20 +43,9 @@ constexpr ParameterNames kStepsOfChannels[] = {
     {"mixer.step_bias", Storage::kWhole, {".mixer.dt_proj.bias"}}};
 
 /// Of layers that have a Mamba-2 in the place of attention, or beside it.
-constexpr ParameterNames kMambaLayers[] = {
-    {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
+constexpr ParameterNames kMambaOwn[] = {
     {"norm.final", Storage::kWhole, {"model.final_layernorm.weight"}},
-    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
-    {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
     {"norm.mlp", Storage::kWhole, {".pre_ff_layernorm.weight"}},
-    {"attention.qkv",
-     Storage::kQkv,
-     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
-    {"attention.qkv_bias",
-     Storage::kQkv,
-     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
-    {"attention.output", Storage::kWhole, {".self_attn.o_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".self_attn.o_proj.bias"}},
     {"mixer.in", Storage::kWhole, {".mamba.in_proj.weight"}},
     {"mixer.in_bias", Storage::kWhole, {".mamba.in_proj.bias"}},
     {"mixer.convolution", Storage::kFilters, {".mamba.conv1d.weight"}},
@@ -72,6 +61,7 @@ constexpr ParameterNames kMambaLayers[] = {
      {".feed_forward.gate_proj.weight", ".feed_forward.up_proj.weight"}},
     {"mlp.fc2", Storage::kWhole, {".feed_forward.down_proj.weight"}},
 };
+constexpr auto kMambaLayers = joined_names(kUsualNames, kMambaOwn);
 
 /// Short convolutions between layers that attend.
 constexpr ParameterNames kLfm2[] = {
