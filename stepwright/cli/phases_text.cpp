@@ -39,8 +39,7 @@ std::string devices_line(const PhasedStep& step) {
 std::string step_line(const PhasedStep& step) {
   return fmt::format("{} ({} to {}, with a probability of 80%), {:.4g} tokens/s on each of {}",
                      format_time(step.step_s), format_time(step.low_s), format_time(step.high_s),
-                     step.tokens() / step.step_s / static_cast<double>(step.devices),
-                     counted(step.devices, "GPU"));
+                     step.tokens_per_s_per_device(), counted(step.devices, "GPU"));
 }
 
 std::string memory_line(const PhasedStep& step) {
@@ -112,8 +111,7 @@ std::string splits_text(const PoolSplits& splits) {
         {format_count(planned.job.cluster.devices()),
          generating > 0 ? format_count(generating) : "in turns", format_time(step.step_s),
          format_time(step.training_s), format_time(step.seconds(PhaseKind::kGeneration)),
-         fmt::format("{:.4g}", step.tokens() / step.step_s / static_cast<double>(step.devices)),
-         plan_code(planned.plan)});
+         fmt::format("{:.4g}", step.tokens_per_s_per_device()), plan_code(planned.plan)});
   }
   return fmt::format("\nSplits of the GPUs, the shortest step first\n\n{}\n{}", to_text(table),
                      code_legend(plans));

@@ -58,6 +58,10 @@ struct PhasedStep {
   [[nodiscard]] double seconds(PhaseKind kind) const;
   /// Tokens that a step trains on, once each.
   [[nodiscard]] double tokens() const;
+  /// Of all devices, those that generate too.
+  [[nodiscard]] double tokens_per_s_per_device() const {
+    return tokens() / step_s / static_cast<double>(devices);
+  }
   /// Bytes by which its peak is above that of an update alone: mostly models beside the policy.
   [[nodiscard]] double bytes_beyond_update() const;
 };

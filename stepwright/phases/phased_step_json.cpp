@@ -19,13 +19,12 @@ std::int64_t generating(const PhasedStep& step) {
 
 /// What a split and the whole answer have in common.
 Json totals_json(const PhasedStep& step) {
-  const double tokens = step.tokens();
   return {{"step_time_s", step.step_s},
           {"low_s", step.low_s},
           {"high_s", step.high_s},
           {"training_s", step.training_s},
-          {"tokens", tokens},
-          {"tokens_per_s_per_device", tokens / step.step_s / static_cast<double>(step.devices)},
+          {"tokens", step.tokens()},
+          {"tokens_per_s_per_device", step.tokens_per_s_per_device()},
           {"devices", step.devices},
           {"training_devices", step.update.planned.job.cluster.devices()},
           {"generation_devices", generating(step)}};

@@ -261,6 +261,12 @@ void add_data_choice(DataTable& table, const Job& job, const Dimensions& space, 
   table.gathering += choice.gathers() ? 1 : 0;
 }
 
+/// Whether a rule is of what is left to the host (`plan/laws/offload_laws.cpp`).
+bool is_of_offload(Rule rule) {
+  return rule == Rule::kOffloadShare || rule == Rule::kOffloadUpdate ||
+         rule == Rule::kOffloadHost || rule == Rule::kHostMemory;
+}
+
 /// What may be left to the host beside a strategy with its groups; counts the others, of which each
 /// stands for so many points.
 std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dimensions& space,
@@ -270,7 +276,7 @@ std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dime
     for (const bool masters : space.offload.masters) {
       plan.offload = {.optimizer = share, .masters = masters, .activations = {}};
       const auto rule = share == 0 ? std::nullopt : broken_rule(job, plan);
-      if (rule && *rule >= Rule::kOffloadShare) {
+      if (rule && is_of_offload(*rule)) {
         count(table.refused_offloads, *rule, points);
       } else {
         legal.push_back(plan.offload);
