@@ -30,6 +30,10 @@ struct KnownSetting {
   std::string_view usual{};       ///< The value, beside those of "off", that changes nothing.
 };
 
+/// What packing leaves out where nobody says how long documents are.
+inline constexpr std::string_view kLengthsUnsaid =
+    "how long documents are, which --batch '{lengths: ...}' says: full sequences are counted";
+
 /// A setting that a plan or its job took from a file.
 struct ReadSetting {
   std::string name, value, file;

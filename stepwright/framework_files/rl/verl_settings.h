@@ -68,7 +68,7 @@ inline constexpr KnownSetting kVerlSettings[] = {
     {"actor_rollout_ref.model.use_fused_kernels", "", Matters::kYes,
      "a fused kernel for the logits"},
     {"actor_rollout_ref.model.use_remove_padding", "job.batch.packing", Matters::kYes,
-     "how long documents are, which --batch '{lengths: ...}' says: full sequences are counted"},
+     kLengthsUnsaid},
     {"actor_rollout_ref.model.enable_activation_offload", "", Matters::kYes,
      "activations on the host"},
     {"actor_rollout_ref.actor.use_torch_compile", ""},
