@@ -45,12 +45,16 @@ double attention_slowdown(const Operator& op) {
   const Shape& s = op.shape;
   const double all = static_cast<double>(s.queries) * static_cast<double>(s.keys);
   const double left = static_cast<double>(std::max<std::int64_t>(1, s.pairs));
-  const double masked = left < all ? constants::kMaskedKeys.value : 0;
-  const double added = (constants::kAttentionKeys.value + masked) * static_cast<double>(s.queries);
+  const bool backward = is_backward(op.phase);
+  const double cut = backward ? constants::kAttentionBackwardMasked.value : 1;
+  const double masked = left < all ? cut * constants::kMaskedKeys.value : 0;
+  const double more = backward ? constants::kAttentionBackwardKeys.value : 0;
+  const double added =
+      (constants::kAttentionKeys.value + more + masked) * static_cast<double>(s.queries);
   constexpr double kHalf = constants::kHeadDimension.value;
   const double dimension = static_cast<double>(std::max<std::int64_t>(1, s.head_dim));
   const double narrow = std::max(1.0, (dimension + kHalf) / dimension * 128 / (128 + kHalf));
-  const double back = is_backward(op.phase) ? 1 / constants::kAttentionBackward.value : 1;
+  const double back = backward ? 1 / constants::kAttentionBackward.value : 1;
   return (left + added) / left * narrow * back;
 }
 

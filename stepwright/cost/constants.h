@@ -93,8 +93,17 @@ inline constexpr Constant kScanShare{
     "products of a scan in chunks, share of peak", 0.15, "",
     "assumed, as no sample of one is in the tables: a band of .1 to .2 is likely"};
 inline constexpr Constant kAttentionBackward{
-    "rate of a fused attention backward over its forward", 0.85, "",
-    "FlashAttention-2 and -3 papers on H100; arXiv 2509.22832 gives .81 on A100"};
+    "rate of a long fused attention backward over its forward", 0.9, "",
+    "data/operators/h100_sxm_80g_kernels.csv, cuDNN and FlashAttention-2: .9"};
+inline constexpr Constant kAttentionBackwardStarts{
+    "starts of a fused attention backward for each of its forward", 2.5, "",
+    "the same samples: 2.3-2.6, as three kernels run"};
+inline constexpr Constant kAttentionBackwardKeys{
+    "further keys per query whose time a fused attention backward adds", 150, "keys",
+    "the same samples: 200 with cuDNN, 100 with FlashAttention-2"};
+inline constexpr Constant kAttentionBackwardMasked{
+    "keys per query that cut tiles cost a backward for each of the forward", 2, "",
+    "the same samples: 2 with cuDNN, 1.5 with FlashAttention-2"};
 inline constexpr Constant kAttentionKeys{
     "keys per query whose time a fused attention adds", 80, "keys",
     "FlashAttention-2 and -3 papers, no mask: .84-.95 of the long rate at 512 to 1,024 keys"};

@@ -31,6 +31,7 @@ struct KernelWork {
 struct PassWork {
   std::array<KernelWork, 2> kernels{};
   int count = 1;
+  double starts = 1;  ///< In starts of the pass: 2 where a sample holds another kernel besides.
 };
 
 /// The features that the law of a class reads. The phase of `op` does not count: `pass` says it.

@@ -29,7 +29,7 @@ std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
       const double other = arithmetic_s(law, kernel, arithmetic_speedup * peaks.flops);
       kernel_s = std::sqrt(std::sqrt(fourth_power(kernel_s) + fourth_power(other)));
     }
-    seconds[i] = kernel_s + law.start_us * 1e-6 / work.count;
+    seconds[i] = kernel_s + work.starts * law.start_us * 1e-6 / work.count;
   }
   return seconds;
 }

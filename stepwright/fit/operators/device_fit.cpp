@@ -58,6 +58,7 @@ class ClassFit {
   FitSetting setting_;
   std::vector<FitRow> rows_;
   std::vector<BadRow> dropped_;
+  bool copies_ = false;  ///< Rows hold copies, which a law can take off and trees cannot.
   FittedOperator out_;
 };
 
@@ -69,6 +70,12 @@ void ClassFit::add(const std::string& file, const OperatorSample& sample) {
   row.floor_s = cost_.pass_floor_s(what_, pass_, sample.op);
   row.unfitted_s = cost_.pass_seconds(what_, pass_, sample.op);
   row.work = pass_work(what_, pass_, sample.op, target_.multiprocessors);
+  if (pass_ == Pass::kForward && sample.copied_bytes > 0) {
+    row.work.kernels[1] = {.bytes = sample.copied_bytes};
+    row.work.count = 2;
+    row.work.starts = 2;
+    copies_ = true;
+  }
   row.inputs = features(what_, pass_, sample.op, target_.multiprocessors);
   rows_.push_back(row);
 }
@@ -146,12 +153,12 @@ void ClassFit::choose(const HeldOut& held_out) {
   const std::vector<double>* chosen = &held_out.law;
   double best = errors.law.mean;
   out_.entry.kind = FitKind::kLaw;
-  if (is_worse(best, errors.law_times_trees.mean)) {
+  if (!copies_ && is_worse(best, errors.law_times_trees.mean)) {
     best = errors.law_times_trees.mean;
     chosen = &held_out.law_times_trees;
     out_.entry.kind = FitKind::kLawTimesTrees;
   }
-  if (is_worse(best, errors.trees.mean)) {
+  if (!copies_ && is_worse(best, errors.trees.mean)) {
     best = errors.trees.mean;
     chosen = &held_out.trees;
     out_.entry.kind = FitKind::kTrees;
@@ -194,11 +201,17 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   out.entry.pass = Pass::kBackward;
   out.entry.kind = FitKind::kLaw;
   out.entry.trees = {};
-  double& share = out.entry.law.arithmetic_share;
-  share = kept_digits(share * constants::kAttentionBackward.value);
-  out.derived =
-      fmt::format("no usable rows: the forward law at {} of its rate, 2.5 times the FLOPs",
-                  constants::kAttentionBackward.value);
+  LawConstants& law = out.entry.law;
+  law.arithmetic_share =
+      kept_digits(law.arithmetic_share * constants::kAttentionBackward.value);
+  law.start_us = kept_digits(law.start_us * constants::kAttentionBackwardStarts.value);
+  law.ramp = kept_digits(law.ramp + constants::kAttentionBackwardKeys.value);
+  law.masked_keys = kept_digits(law.masked_keys * constants::kAttentionBackwardMasked.value);
+  out.derived = fmt::format(
+      "no usable rows: the forward law at {} of its rate with 2.5 times the FLOPs, {} times its "
+      "start, {} more keys per query and {} times those of cut tiles",
+      constants::kAttentionBackward.value, constants::kAttentionBackwardStarts.value,
+      constants::kAttentionBackwardKeys.value, constants::kAttentionBackwardMasked.value);
   return out;
 }
 

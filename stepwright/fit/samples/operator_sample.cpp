@@ -132,6 +132,13 @@ Operator kernel_attention(const OperatorCells& cells) {
                     .pairs = causal ? length * (length + 1) / 2 : length * length}};
 }
 
+/// Bytes that a copy of the queries, keys and values reads and writes, in 16 bits.
+double copied_bytes(const Shape& attention) {
+  return 2.0 * 2.0 * static_cast<double>(attention.batch * attention.queries) *
+         static_cast<double>((attention.heads + attention.kv_heads) * attention.head_dim +
+                             attention.kv_heads * attention.value_dim);
+}
+
 /// Seconds of a row: its time, or the FLOPs of a product over its rate.
 double measured_s(const OperatorCells& cells, const Operator& op) {
   const std::optional<double> rate = cells.number("value");
@@ -184,6 +191,7 @@ OperatorSample kernel_sample(const OperatorCells& cells) {
   }
   const bool backward = cells.text("direction") == "backward";
   (backward ? sample.backward_s : sample.forward_s) = measured_s(cells, sample.op);
+  if (cells.text_if_there("other_shape") == "copied=qkv") sample.copied_bytes = copied_bytes(shape);
   return sample;
 }
 

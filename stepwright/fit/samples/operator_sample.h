@@ -16,6 +16,9 @@ struct OperatorSample {
   OperatorClass what{};
   Operator op;
   std::optional<double> forward_s, backward_s;  ///< The backward is whole: both gradients.
+  /// Bytes that another kernel reads and writes inside `forward_s`: engines of inference rotate
+  /// queries and keys and fill their cache before an attention.
+  double copied_bytes = 0;
   /// The size by which rows are left out together: the hidden size where the table has one, else
   /// the next best (heads, tokens).
   std::int64_t hold_out = 0;
