@@ -153,7 +153,7 @@ void ClassFit::choose(const HeldOut& held_out) {
   const std::vector<double>* chosen = &held_out.law;
   double best = errors.law.mean;
   out_.entry.kind = FitKind::kLaw;
-  if (!copies_ && is_worse(best, errors.law_times_trees.mean)) {
+  if (is_worse(best, errors.law_times_trees.mean)) {
     best = errors.law_times_trees.mean;
     chosen = &held_out.law_times_trees;
     out_.entry.kind = FitKind::kLawTimesTrees;
