@@ -202,8 +202,7 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   out.entry.kind = FitKind::kLaw;
   out.entry.trees = {};
   LawConstants& law = out.entry.law;
-  law.arithmetic_share =
-      kept_digits(law.arithmetic_share * constants::kAttentionBackward.value);
+  law.arithmetic_share = kept_digits(law.arithmetic_share * constants::kAttentionBackward.value);
   law.start_us = kept_digits(law.start_us * constants::kAttentionBackwardStarts.value);
   law.ramp = kept_digits(law.ramp + constants::kAttentionBackwardKeys.value);
   law.masked_keys = kept_digits(law.masked_keys * constants::kAttentionBackwardMasked.value);

@@ -1,5 +1,6 @@
 #include "stepwright/fit/operators/device_fit.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +21,33 @@ std::string residual_rows(double share) {
     }
   }
   return text;
+}
+
+/// A full attention on an H100: `share` of 989.4 TFLOP/s and 12 us; with `copied`, also what reads
+/// and writes queries, keys and values at 3,352 GB/s and starts in 12 us of its own.
+std::string attention_rows(double share, bool copied) {
+  std::string text =
+      "gpu,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,other_shape,"
+      "metric,"
+      "value\n";
+  for (int heads = 4; heads <= 48; heads += 4) {
+    for (int length = 1024; length <= 8192; length *= 2) {
+      const double us = 12 + 4.0 * length * length * heads * 128 / (share * 989.4e12) * 1e6;
+      const double copy_us = 12 + 4.0 * length * 3 * heads * 128 / 3352e9 * 1e6;
+      text +=
+          fmt::format("H100-SXM-80GB,attention,bf16,,,,1,{},{},{},128,n,forward,{},time_us,{}\n",
+                      length, heads, heads, copied ? "copied=qkv" : "", copied ? us + copy_us : us);
+    }
+  }
+  return text;
+}
+
+LawConstants attention_law(const std::string& text, Pass pass) {
+  const std::vector<OperatorTable> tables = {read_operator_samples(parse_csv(text, "kernels.csv"))};
+  for (const FittedOperator& fitted : fit_device(tables, fit_target("h100-sxm-80g")).operators) {
+    if (fitted.entry.pass == pass) return fitted.entry.law;
+  }
+  return {};
 }
 
 DeviceFit fit_of(const std::string& text) {
@@ -71,6 +99,23 @@ TEST(DeviceFit, RefusesAFitThatIsWorseThanTheDefault) {
   }
   const DeviceFit fit = fit_of(text);
   EXPECT_THAT(fit.operators[0].refused, testing::HasSubstr("worse than the default"));
+}
+
+TEST(DeviceFit, TakesOffTheCopyThatAnEngineTimesWithAnAttention) {
+  const LawConstants alone = attention_law(attention_rows(0.5, false), Pass::kForward);
+  const LawConstants beside_copy = attention_law(attention_rows(0.5, true), Pass::kForward);
+  EXPECT_NEAR(alone.start_us, 12, 1);
+  EXPECT_NEAR(beside_copy.start_us, 12, 1);
+  EXPECT_NEAR(beside_copy.arithmetic_share, alone.arithmetic_share, 0.03);
+}
+
+TEST(DeviceFit, ABackwardWithoutSamplesFollowsTheForward) {
+  const std::string rows = attention_rows(0.5, false);
+  const LawConstants forward = attention_law(rows, Pass::kForward);
+  const LawConstants backward = attention_law(rows, Pass::kBackward);
+  EXPECT_NEAR(backward.start_us, 2.5 * forward.start_us, 0.01);
+  EXPECT_NEAR(backward.arithmetic_share, 0.9 * forward.arithmetic_share, 1e-4);
+  EXPECT_NEAR(backward.ramp, forward.ramp + 150, 0.1);
 }
 
 TEST(DeviceFit, TooFewRowsAreNoFit) {
