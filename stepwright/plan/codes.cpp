@@ -272,6 +272,10 @@ constexpr Row kRows[] = {
        return share > 0 ? Value(fmt::format("{:.3g}%", 100 * share)) : std::nullopt;
      },
      say_share, [] { return std::string("above 0% to 100%"); }},
+    {"parameters:host", Follows::kNothing, true, "parameters:host", "offload.parameters",
+     "parameters and gradients on the host",
+     "Parameters and gradients lie on the host, from which each use fetches a rank's part.",
+     [](const Plan& plan) { return said(plan.offload.parameters); }},
     {"host:", Follows::kWords, true, "host:MODULES", "offload.activations",
      "modules whose activations lie on the host",
      "Until its backward the host holds what these modules of a layer keep: {}.",

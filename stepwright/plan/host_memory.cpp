@@ -10,21 +10,22 @@
 namespace stepwright {
 namespace {
 
-/// Elements that are trained.
-struct Trained {
+/// Elements by how they are spread.
+struct Elements {
+  bool with_frozen = false;
   double dense = 0;
   double expert = 0;
 
   void add(const std::vector<Parameter>& parameters, double times) {
     for (const Parameter& parameter : parameters) {
-      if (!parameter.trained || parameter.frozen) continue;
+      if (!parameter.trained || (parameter.frozen && !with_frozen)) continue;
       (parameter.expert ? expert : dense) += times * static_cast<double>(parameter.elements());
     }
   }
 };
 
-Trained trained_of(const Architecture& model) {
-  Trained sum;
+Elements elements_of(const Architecture& model, bool with_frozen) {
+  Elements sum{.with_frozen = with_frozen};
   const LayerOrder order = layer_order(model);
   for (std::size_t i = 0; i < order.classes.size(); ++i) {
     const auto times = std::ranges::count(order.class_of, i);
@@ -41,21 +42,29 @@ double divisor(Spread spread, std::int64_t group, std::int64_t world) {
   return static_cast<double>(spread == Spread::kInner ? group : world);
 }
 
+/// Of them a rank's mean part when a state of the spread is divided.
+double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
+  const Parallel& degrees = plan.parallel;
+  const Sharding& sharding = plan.sharding;
+  const std::int64_t copies = std::max<std::int64_t>(1, degrees.expert_data());
+  const double dense = sum.dense / static_cast<double>(degrees.tensor) /
+                       divisor(spread, sharding.group, degrees.data * degrees.context);
+  const double expert = sum.expert / static_cast<double>(degrees.expert * degrees.expert_tensor) /
+                        divisor(spread, sharding.expert_group, copies);
+  return (dense + expert) / static_cast<double>(degrees.pipeline);
+}
+
 }  // namespace
 
 double host_bytes_of_node(const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  const Sharding& sharding = plan.sharding;
-  const Trained sum = trained_of(job.model);
-  const auto pipeline = static_cast<double>(degrees.pipeline);
-  const double dense = sum.dense / static_cast<double>(degrees.tensor) /
-                       divisor(sharding.optimizer, sharding.group, degrees.data * degrees.context);
-  const std::int64_t copies = std::max<std::int64_t>(1, degrees.expert_data());
-  const double expert = sum.expert / static_cast<double>(degrees.expert * degrees.expert_tensor) /
-                        divisor(sharding.optimizer, sharding.expert_group, copies);
-  const auto ranks = static_cast<double>(std::min(job.cluster.devices_per_node, degrees.ranks()));
-  return ranks * plan.offload.optimizer * (dense + expert) / pipeline *
-         host_bytes_of_element(job.optimizer, storage_type(job.precision));
+  const DType storage = storage_type(job.precision);
+  double bytes = plan.offload.optimizer * host_bytes_of_element(job.optimizer, storage) *
+                 of_rank(plan, elements_of(job.model, false), plan.sharding.optimizer);
+  if (plan.offload.parameters) {
+    bytes += static_cast<double>(size_bytes(storage, 1)) *
+             of_rank(plan, elements_of(job.model, true), plan.sharding.parameters);
+  }
+  return bytes * static_cast<double>(std::min(job.cluster.devices_per_node, plan.parallel.ranks()));
 }
 
 }  // namespace stepwright

@@ -83,6 +83,9 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kOffloadShare, "the share of the optimizer on the host is from 0 to 1"},
     {Rule::kOffloadUpdate,
      "hosts do updates of adam, adamw, adam_bf16 and sgd (others are not covered yet)"},
+    {Rule::kOffloadParameters,
+     "parameters on the host need strategy GGG or III over several ranks, and the whole optimizer "
+     "there"},
     {Rule::kOffloadHost,
      "offload needs the memory, the memory's bandwidth and the link of the host"},
     {Rule::kHostMemory, "what is offloaded fits in the memory of the hosts"}};

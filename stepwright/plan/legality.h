@@ -57,6 +57,7 @@ enum class Rule : std::uint8_t {
   kAccumulate,               ///< the type of stored gradients or a wider one
   kOffloadShare,             ///< from 0 to 1
   kOffloadUpdate,            ///< the host updates what Adam or plain descent has: others not yet
+  kOffloadParameters,        ///< split parameters and gradients, and the whole optimizer there
   kOffloadHost,              ///< host memory, its bandwidth and the link are known
   kHostMemory,               ///< offloaded states within the memory of a node's host
 };
@@ -104,6 +105,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kAccumulate, "accumulate"},
     {Rule::kOffloadShare, "offload-share"},
     {Rule::kOffloadUpdate, "offload-update"},
+    {Rule::kOffloadParameters, "offload-parameters"},
     {Rule::kOffloadHost, "offload-host"},
     {Rule::kHostMemory, "host-memory"}};
 

@@ -72,6 +72,9 @@ struct Offload {
   double optimizer = 0;
   bool masters = true;         ///< The copies that updates compute with lie there, too.
   OffloadModules activations;  ///< From each forward to its backward.
+  /// Parameters and gradients do: every use fetches a rank's part of them, every reduction leaves
+  /// it there.
+  bool parameters = false;
   auto operator<=>(const Offload&) const = default;
 };
 

@@ -146,7 +146,9 @@ inline constexpr std::tuple kPlanTable{
     Choice{"offload.activations", "offload.activations",
            Path<&Plan::offload, &Offload::activations>(),
            Path<&Space::offload, &OffloadLists::activations>(), &plain<read_offload_modules>,
-           &offload_modules_json}};
+           &offload_modules_json},
+    Choice{"offload.parameters", "offload.parameters", Path<&Plan::offload, &Offload::parameters>(),
+           Path<&Space::offload, &OffloadLists::parameters>(), &plain<read_flag>, &as_it_is<bool>}};
 
 /// Visits the rows of the table in their order.
 template <class Visit>

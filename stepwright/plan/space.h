@@ -21,6 +21,7 @@ struct OffloadLists {
   std::vector<double> optimizer;
   std::vector<bool> masters;
   std::vector<OffloadModules> activations;
+  std::vector<bool> parameters;
   bool operator==(const OffloadLists&) const = default;
 };
 /// The values from which the tuner may choose, one list per dimension (the job's `search:`

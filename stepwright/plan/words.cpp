@@ -96,6 +96,7 @@ std::string plan_words(const Plan& plan, const Job& job) {
                                 100 * plan.offload.optimizer,
                                 plan.offload.masters ? "" : ", but for masters"));
   }
+  if (plan.offload.parameters) words.emplace_back("parameters and gradients on the host");
   if (!plan.offload.activations.empty()) {
     words.push_back(fmt::format("activations of {} on the host",
                                 fmt::join(offload_words(plan.offload.activations), ", ")));

@@ -18,7 +18,8 @@ StepProgram forwards_of(const Job& job, Plan plan, MicroBatchSize size) {
       return direction_of(stage, slot) != Direction::kForward;
     });
     stage.states.gradients = stage.states.optimizer = 0;
-    stage.states.moved = stage.states.host = 0;
+    stage.states.moved = 0;
+    stage.states.host = stage.states.fetched;
     stage.states.frozen = stage.states.parameters;
   }
   return program;

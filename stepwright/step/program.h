@@ -191,6 +191,7 @@ struct States {
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;  ///< But for what is `moved`.
   std::int64_t moved = 0;      ///< Of the optimizer, to the host.
+  std::int64_t fetched = 0;    ///< Of parameters that lie on the host and are in none of the above.
   std::int64_t host = 0;       ///< In the memory of the host: that, parameters and gradients.
 };
 

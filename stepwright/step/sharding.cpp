@@ -1,5 +1,7 @@
 #include "stepwright/step/sharding.h"
 
+#include <utility>
+
 #include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/step/optimizer_share.h"
 #include "stepwright/step/template_builder.h"
@@ -64,10 +66,30 @@ void ShardingBuilder::add(MessageWriter& out, const UnitSize& size, Moments mome
   add(out, routed_, size, moments, stream);
 }
 
+void ShardingBuilder::add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment,
+                               Stream stream) const {
+  if (!plan_.offload.parameters) return;
+  const bool down = reduces(moment);
+  const Spread spread = down ? plan_.sharding.gradients : plan_.sharding.parameters;
+  const auto part = [&](const StateSpread& states) {
+    return divide_up(states.payload(size, moment), states.divisor(spread));
+  };
+  const std::int64_t elements = part(dense_) + part(routed_);
+  if (elements == 0) return;
+  const Stream own = down ? Stream::kToHost : Stream::kFromHost;
+  out.compute({.kind = down ? OperatorKind::kCopyToHost : OperatorKind::kCopyFromHost,
+               .phase = down ? Phase::kWeightGradient : Phase::kForward,
+               .stream = stream == Stream::kCompute ? stream : own,
+               .dtype = down ? s_.gradient : s_.storage,
+               .shape = {.rows = elements},
+               .name = down ? "gradients.to_host" : "parameters.from_host"});
+}
+
 Template ShardingBuilder::gather(const UnitSize& unit, bool first_use) const {
   MessageWriter out("gather");
   const Stream stream = plan_.overlap.parameters ? Stream::kGather : Stream::kCompute;
   if (first_use) add(out, unit, {DataMoment::kAfterStep}, stream);
+  add_copy(out, unit, DataMoment::kEachUse, stream);
   const Tensor whole = gathered_tensor(s_, unit);
   if (whole.elements() > 0) {
     out.writes.push_back(out.builder.tensor(whole));
@@ -91,6 +113,8 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
   } else {
     add(out, sum, {DataMoment::kEachBackward}, stream);
   }
+  out.reads.clear();
+  add_copy(out, sum, DataMoment::kEachBackward, stream);
   return std::move(out.builder.piece());
 }
 
@@ -101,13 +125,20 @@ States ShardingBuilder::states(const UnitSize& stage) const {
   const std::int64_t moved = moved_bytes(job_, plan_, share);
   const double on_host = host_bytes_of_element(job_.optimizer, s_.storage) *
                          static_cast<double>(moved_elements(plan_, share));
-  return {.parameters =
-              size_bytes(s_.storage, shard_elements(plan_, sharding.parameters, stage) + frozen),
-          .frozen = size_bytes(s_.storage, frozen),
-          .gradients = size_bytes(s_.gradient, shard_elements(plan_, sharding.gradients, stage)),
-          .optimizer = optimizer_state_bytes(job_.optimizer, s_.storage, share) - moved,
-          .moved = moved,
-          .host = static_cast<std::int64_t>(on_host)};
+  States states{
+      .parameters =
+          size_bytes(s_.storage, shard_elements(plan_, sharding.parameters, stage) + frozen),
+      .frozen = size_bytes(s_.storage, frozen),
+      .gradients = size_bytes(s_.gradient, shard_elements(plan_, sharding.gradients, stage)),
+      .optimizer = optimizer_state_bytes(job_.optimizer, s_.storage, share) - moved,
+      .moved = moved,
+      .host = static_cast<std::int64_t>(on_host)};
+  if (plan_.offload.parameters) {
+    states.fetched = std::exchange(states.parameters, 0);
+    states.frozen = states.gradients = 0;
+    states.host += states.fetched;
+  }
+  return states;
 }
 
 }  // namespace stepwright

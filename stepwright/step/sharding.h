@@ -56,6 +56,8 @@ class ShardingBuilder {
   /// Adds the messages of the dense parameters, then of the routed ones.
   void add(MessageWriter& out, const UnitSize& size, Moments moments, Stream stream) const;
   void add_end(MessageWriter& out, const EndMessage& message) const;
+  /// A copy of a rank's part of what blocks of a size hand to a moment, where it lies on the host.
+  void add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment, Stream stream) const;
 
   const Setting& s_;
   const Plan& plan_;

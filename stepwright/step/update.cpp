@@ -39,13 +39,19 @@ Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) 
           .name = name};
 }
 
-/// Parameters and moments of an update of the host are fp32, as of the device.
+/// Parameters and moments of an update of the host are fp32, as of the device. Where all lies there
+/// it also reads the gradients for their norm, and writes the parameters as they are stored.
 void add_host(std::vector<Operator>& list, const Job& job, const Plan& plan,
               std::int64_t elements) {
   const DType storage = storage_type(job.precision);
   const DType wide = storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
   const OptimizerShare one{.elements = 1};
   const std::int64_t bytes = update_bytes_of_element(job.optimizer, wide, wide, one);
+  if (plan.offload.parameters) {
+    const std::int64_t more = size_bytes(plan.accumulate, 1) + size_bytes(storage, 1);
+    list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes + more, storage));
+    return;
+  }
   list.push_back(copy_operator(OperatorKind::kCopyToHost, elements, plan.accumulate));
   list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes, storage));
   list.push_back(

@@ -264,7 +264,8 @@ void add_data_choice(DataTable& table, const Job& job, const Dimensions& space, 
 /// Whether a rule is of what is left to the host (`plan/laws/offload_laws.cpp`).
 bool is_of_offload(Rule rule) {
   return rule == Rule::kOffloadShare || rule == Rule::kOffloadUpdate ||
-         rule == Rule::kOffloadHost || rule == Rule::kHostMemory;
+         rule == Rule::kOffloadHost || rule == Rule::kOffloadParameters ||
+         rule == Rule::kHostMemory;
 }
 
 /// What may be left to the host beside a strategy with its groups; counts the others, of which each
@@ -274,12 +275,15 @@ std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dime
   std::vector<Offload> legal;
   for (const double share : space.offload.optimizer) {
     for (const bool masters : space.offload.masters) {
-      plan.offload = {.optimizer = share, .masters = masters, .activations = {}};
-      const auto rule = share == 0 ? std::nullopt : broken_rule(job, plan);
-      if (rule && is_of_offload(*rule)) {
-        count(table.refused_offloads, *rule, points);
-      } else {
-        legal.push_back(plan.offload);
+      for (const bool parameters : space.offload.parameters) {
+        plan.offload = {
+            .optimizer = share, .masters = masters, .activations = {}, .parameters = parameters};
+        const auto rule = plan.offload == Offload{} ? std::nullopt : broken_rule(job, plan);
+        if (rule && is_of_offload(*rule)) {
+          count(table.refused_offloads, *rule, points);
+        } else {
+          legal.push_back(plan.offload);
+        }
       }
     }
   }
@@ -524,6 +528,7 @@ void apply(const DataChoice& choice, Plan& plan) {
   plan.parameter_bucket = choice.parameter_bucket;
   plan.offload.optimizer = choice.offload.optimizer;
   plan.offload.masters = choice.offload.masters;
+  plan.offload.parameters = choice.offload.parameters;
 }
 
 }  // namespace stepwright

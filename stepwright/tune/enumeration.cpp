@@ -34,7 +34,8 @@ Enumeration::Enumeration(const Job& job, const Dimensions& space)
                            std::ssize(space.expert_group), std::ssize(space.collectives.data)});
   types_ = std::ssize(space.accumulate);
   buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket)});
-  offloads_ = product({std::ssize(space.offload.optimizer), std::ssize(space.offload.masters)});
+  offloads_ = product({std::ssize(space.offload.optimizer), std::ssize(space.offload.masters),
+                       std::ssize(space.offload.parameters)});
   groups_ask_degrees_ = space.framework &&
                         (words_of_degrees() & ~space.framework->allowed(Ability::kGroups, 0)).any();
   for (const std::int64_t tensor : space.tensor) {

@@ -356,6 +356,23 @@ std::vector<Break> offload_breaks() {
              plan.offload.optimizer = 0.5;
            },
            "offload.optimizer 0.5 with optimizer muon; nearest legal: offload.optimizer 0.0"},
+          {Rule::kOffloadParameters, false,
+           [](Job& job, Plan& plan) {
+             give_host(job);
+             plan.offload.optimizer = 1;
+             plan.offload.parameters = true;
+           },
+           "offload.parameters with NNN and 100% of the optimizer on the host; nearest legal: "
+           "offload.parameters false"},
+          {Rule::kOffloadParameters, false,
+           [](Job& job, Plan& plan) {
+             give_host(job);
+             plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
+             plan.offload.optimizer = 0.5;
+             plan.offload.parameters = true;
+           },
+           "offload.parameters with GGG and 50% of the optimizer on the host; nearest legal: "
+           "offload.parameters false"},
           {Rule::kOffloadHost, false,
            [](Job& job, Plan& plan) {
              job.cluster.name = "toys";

@@ -365,8 +365,7 @@ TEST(JobFile, TargetsBelongToTheSmallestCluster) {
 
 TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
   for (const std::string line :
-       {"packed: true", "search: {schedule: dualpipe}", "search: {schedule: [1f1b, dualpipe]}",
-        "offload: {parameters: true}"}) {
+       {"packed: true", "search: {schedule: dualpipe}", "search: {schedule: [1f1b, dualpipe]}"}) {
     EXPECT_THAT(job_refused(line + "\n", ErrorKind::kUnsupported), HasSubstr("cover")) << line;
   }
 }

@@ -254,7 +254,7 @@ TEST(WithField, RefusesWhatIsMalformed) {
 
 TEST(WithField, WhatIsKnownButNotCoveredIsUnsupported) {
   field_refused("schedule.kind=dualpipe", ErrorKind::kUnsupported);
-  field_refused("offload={parameters: true}", ErrorKind::kUnsupported);
+  field_refused("offload={parameters: nvme}", ErrorKind::kInput);
 }
 
 }  // namespace

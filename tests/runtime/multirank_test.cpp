@@ -149,6 +149,13 @@ const RankCase kPipeline[] = {
     {"TwoStrandsSharded", 4, kTied,
      "parallel: {data: 2, pipeline: 2}\nmicro_batch: 1\nschedule: {kind: dualpipev, strands: 2}\n"
      "sharding: GGG\n"},
+    {"OnTheHost", 4, kTied,
+     "parallel: {data: 2, pipeline: 2}\nmicro_batch: 1\nsharding: GGG\n"
+     "offload: {optimizer: 1, parameters: true}\n"},
+    {"OnTheHostInGroups", 4, kLlama,
+     "parallel: {data: 4}\nmicro_batch: 1\nsharding: {states: III, group: 2}\n"
+     "overlap: {gradients: false, parameters: false}\n"
+     "offload: {optimizer: 1, parameters: true, activations: [qkv_linear]}\n"},
     {"TwoStrandsWaitForStates", 2, kLlama,
      "parallel: {data: 2}\nmicro_batch: 1\nschedule: {kind: paired, strands: 2}\n"
      "sharding: GGG\noverlap: {gradients: false, parameters: false}\n"},

@@ -110,6 +110,18 @@ TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
   EXPECT_EQ(list[3].dtype, DType::kFp32) << "masters on the device come up wide";
 }
 
+TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
+  Plan plan;
+  plan.offload = {.optimizer = 1, .parameters = true};
+  const Job job;
+  const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
+  const std::vector<Operator> list = update_operators(job, plan, share);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[1].kind, OperatorKind::kHostOptimizer);
+  EXPECT_EQ(list[1].shape.rows, 1000);
+  EXPECT_EQ(list[1].shape.inner, 28 + 4 + 2) << "the norm's gradient, and parameters in bf16";
+}
+
 MatrixSize of_square(MuonForm form, std::int64_t cut) {
   const Parameter whole{.name = "mlp.fc1", .rows = 8, .columns = 4, .split = Split::kColumn};
   const LocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};

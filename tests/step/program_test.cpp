@@ -395,6 +395,29 @@ TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
   }
 }
 
+TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) {
+  const Job job = job_of("llama-3-8b", 2, 64, 8192);
+  Plan plan = plan_of(job, 1, 1);
+  plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
+  const StepProgram on_device = build_program(job, plan);
+  plan.offload = {.optimizer = 1, .parameters = true};
+  const StepProgram on_host = build_program(job, plan);
+  std::map<OperatorKind, double> rows;
+  for_each_operator(on_host, on_host.stages[0], [&](const Operator& op) {
+    if (op.name.ends_with("_host") && op.kind != OperatorKind::kHostOptimizer)
+      rows[op.kind] += static_cast<double>(op.shape.rows);
+  });
+  // Four micro-batches, a sixteenth for each of 16 ranks: a forward and a backward, and gradients.
+  const double part = 8'030'261'248.0 / 16;
+  EXPECT_NEAR(rows[OperatorKind::kCopyFromHost] / part, 8, 1e-3);
+  EXPECT_NEAR(rows[OperatorKind::kCopyToHost] / part, 4, 1e-3);
+  const States& there = on_host.stages[0].states;
+  const States& here = on_device.stages[0].states;
+  EXPECT_EQ(there.parameters + there.gradients + there.optimizer, 0);
+  EXPECT_EQ(there.fetched, here.parameters);
+  EXPECT_NEAR(static_cast<double>(there.host) / part, 16 + 2, 1e-3);
+}
+
 /// Who runs a program finds a message's meaning by its purpose alone.
 void expect_purposes(const StepProgram& program) {
   for (const Stage& stage : program.stages) {

@@ -47,6 +47,28 @@ std::string host_update_values(const Job& job, const Plan& plan) {
                      name_of(kOptimizerNames, job.optimizer));
 }
 
+/// What the host updates is what it holds, and only what is gathered for each use is fetched.
+bool no_host_parameters(const Job& /*job*/, const Plan& plan) {
+  const Sharding& sharding = plan.sharding;
+  const bool split = sharding.parameters != Spread::kNone &&
+                     sharding.parameters == sharding.gradients &&
+                     sharding.parameters == sharding.optimizer;
+  const bool updated_there = plan.offload.optimizer == 1 && plan.offload.masters;
+  return plan.offload.parameters && !(split && updated_there);
+}
+
+std::string host_parameters_values(const Job& /*job*/, const Plan& plan) {
+  return fmt::format("offload.parameters with {} and {:.3g}% of the optimizer{} on the host",
+                     sharding_word(plan.sharding), 100 * plan.offload.optimizer,
+                     plan.offload.masters ? "" : ", but for masters,");
+}
+
+void repair_parameters(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.offload.parameters = false;
+  repairs.plans({plan});
+}
+
 bool unknown_host(const Job& job, const Plan& plan) {
   const Host& host = job.cluster.host;
   const bool known = host.memory_bytes > 0 && host.memory_bandwidth_bytes_per_s > 0 &&
@@ -82,6 +104,7 @@ void repair_host_memory(Repairs& repairs) {
   const double room =
       repairs.job().cluster.host.memory_bytes / host_bytes_of_node(repairs.job(), repairs.plan());
   plan.offload.optimizer = std::floor(100 * room * plan.offload.optimizer) / 100;
+  plan.offload.parameters = false;
   if (plan.offload.optimizer == 0) plan.offload = {};
   repairs.plans({plan});
 }
@@ -89,6 +112,7 @@ void repair_host_memory(Repairs& repairs) {
 constexpr Law kOffloadLaws[] = {
     {Rule::kOffloadShare, no_share, share_values, repair_share},
     {Rule::kOffloadUpdate, no_host_update, host_update_values, repair_without},
+    {Rule::kOffloadParameters, no_host_parameters, host_parameters_values, repair_parameters},
     {Rule::kOffloadHost, unknown_host, host_values, repair_without},
     {Rule::kHostMemory, too_little_host_memory, host_memory_values, repair_host_memory}};
 

@@ -33,7 +33,7 @@ constexpr Row kTable[] = {
     {OperatorKind::kNormSquare, norm_square},
     {OperatorKind::kOptimizer, optimizer_update},
     {OperatorKind::kOrthogonalize, orthogonal_update},
-    {OperatorKind::kCopyToHost, host_copy},
+    {OperatorKind::kCopyToHost, host_copy, nullptr, host_copy},
     {OperatorKind::kHostOptimizer, host_update},
     {OperatorKind::kCopyFromHost, host_copy, host_copy},
 };

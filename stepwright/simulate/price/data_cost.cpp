@@ -54,6 +54,19 @@ MessageCost& of_moment(DataCost& cost, DataMoment moment) {
   return cost.last_reduce;
 }
 
+/// Adds the copies of a position's parts of its blocks at a moment, where they lie on the host.
+void add_copies(MessageCost& sum, const PricedPosition& at, const StageCost& stage,
+                const StateSpread& spread, DataMoment moment) {
+  if (!at.plan.offload.parameters) return;
+  const bool down = reduces(moment);
+  const Spread states = down ? at.plan.sharding.gradients : at.plan.sharding.parameters;
+  const std::int64_t part = divide_up(spread.payload(stage.size, moment), spread.divisor(states));
+  const OperatorKind kind = down ? OperatorKind::kCopyToHost : OperatorKind::kCopyFromHost;
+  const DType type = down ? at.plan.accumulate : storage_type(at.job.precision);
+  const Operator copy{.kind = kind, .dtype = type, .shape = {.rows = part}};
+  sum.seconds += at.cost.price(copy, at.layouts, at.plan.collectives).seconds;
+}
+
 /// A position as its backwards see it.
 StageCost without_resting(const StageCost& stage) {
   StageCost working = stage;
@@ -102,8 +115,9 @@ double optimizer_bytes(const Job& job, const StateSpread& spread, const UnitSize
 Offload most_offloaded(const Job& job, const Plan& plan) {
   Offload most = plan.offload;
   for (const double share : job.space.offload.optimizer) {
-    if (share > most.optimizer) most = {.optimizer = share};
+    if (share > most.optimizer) most = {.optimizer = share, .parameters = most.parameters};
   }
+  for (const bool parameters : job.space.offload.parameters) most.parameters |= parameters;
   return most;
 }
 
@@ -158,6 +172,8 @@ void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& sp
     if (reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
     messages.add(of_moment(sum, m.moment), m);
   });
+  add_copies(sum.gather, at, at.stage, spread, DataMoment::kEachUse);
+  add_copies(sum.reduce, at, at.stage, spread, DataMoment::kEachBackward);
   if (at.stage.resting == RestingBlocks{}) {
     sum.regather = sum.gather;
     return;
@@ -165,6 +181,7 @@ void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& sp
   each_message(at.job, at.plan, without_resting(at.stage), spread, [&](const PositionMessage& m) {
     if (m.moment == DataMoment::kEachUse) messages.add(sum.regather, m);
   });
+  add_copies(sum.regather, at, without_resting(at.stage), spread, DataMoment::kEachUse);
 }
 
 DataCost data_cost(const PricedPosition& at, PriceTable& computations) {
@@ -178,8 +195,9 @@ DataCost data_cost(const PricedPosition& at, PriceTable& computations) {
 DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage) {
   DataMemory out;
   const DType storage = storage_type(job.precision);
-  const double parameter = bytes_of(storage, 1);
-  const double gradient = bytes_of(plan.accumulate, 1);
+  const double whole = bytes_of(storage, 1);
+  const double parameter = plan.offload.parameters ? 0 : whole;
+  const double gradient = plan.offload.parameters ? 0 : bytes_of(plan.accumulate, 1);
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size));
     const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
@@ -197,8 +215,7 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
     if (p > 1 && !stage.head) {
       const UnitSize& least = stage.blocks.least;
-      out.transient_bytes +=
-          static_cast<double>(spread.held(least) + spread.frozen(least)) * parameter;
+      out.transient_bytes += static_cast<double>(spread.held(least) + spread.frozen(least)) * whole;
     }
   }
   return out;
@@ -215,9 +232,10 @@ double deferred_gradient_bytes(const Plan& plan, const StageCost& stage) {
 }
 
 double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage) {
-  // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
-  const double each = 2 * bytes_of(storage_type(job.precision), 1);
   const Offload offload = most_offloaded(job, plan);
+  // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
+  const double parameter = offload.parameters ? 0 : bytes_of(storage_type(job.precision), 1);
+  const double each = 2 * parameter;
   double bytes = 0;
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const double held =
@@ -225,7 +243,7 @@ double least_states_bytes(const Job& job, const Plan& plan, const StageCost& sta
              ? static_cast<double>(spread.held(stage.size)) * (each + state_bytes(job))
              : static_cast<double>(spread.held(stage.size)) * each +
                    optimizer_bytes(job, spread, stage.size, offload)) +
-        static_cast<double>(spread.frozen(stage.size)) * bytes_of(storage_type(job.precision), 1);
+        static_cast<double>(spread.frozen(stage.size)) * parameter;
     bytes += held / static_cast<double>(spread.world);
   }
   return bytes;
