@@ -17,17 +17,18 @@ void for_each_stream(unsigned streams, Each&& each) {
   for (unsigned m = streams; m != 0; m &= m - 1) each(std::countr_zero(m));
 }
 
-/// A lane as it stands as many slots, messages, tasks and seconds later as `now` is after `then`.
-Lane moved(Lane lane, const Lane& then, const Lane& now, double seconds) {
+/// Moves a lane on by as many slots, messages, tasks and seconds as `now` is after `then`. Member
+/// by member: a list of them would wait for each to be stored.
+void move_on(Lane& lane, const Lane& then, const Lane& now, double seconds) {
   lane.slot += now.slot - then.slot;
   lane.receives += now.receives - then.receives;
   lane.sends += now.sends - then.sends;
   for (int s = 0; s < kStreams; ++s) lane.base[s] += now.base[s] - then.base[s];
-  for (double* time : {&lane.pace.finish_s, &lane.pace.since_s, &lane.before.finish_s,
-                       &lane.before.since_s, &lane.start_s}) {
-    *time += seconds;
-  }
-  return lane;
+  lane.pace.finish_s += seconds;
+  lane.pace.since_s += seconds;
+  lane.before.finish_s += seconds;
+  lane.before.since_s += seconds;
+  lane.start_s += seconds;
 }
 
 /// Finds which slots a played one looked at; false where it cannot be told from outside.
@@ -186,7 +187,8 @@ void Player::repeat(const PlayedSlot& played, std::vector<Notice>& notices) {
   const double later_s = now_s_ - before.now_s;
   for (unsigned m = unfinished_ & ~played.beyond; m != 0; m &= m - 1) {
     const int s = std::countr_zero(m);
-    lanes_[s] = moved(after.lanes[s], then, now, later_s);
+    lanes_[s] = after.lanes[s];
+    move_on(lanes_[s], then, now, later_s);
   }
   for (int s = 0; s < kStreams; ++s) ended_[s] += after.ended[s] - before.ended[s];
   on_link_ = after.on_link;
