@@ -5,41 +5,59 @@
 namespace stepwright {
 namespace {
 
-/// The k-th forward or backward that a position of an interleaved pipeline does.
-Part interleaved_part(const PipelineSize& size, std::int64_t group, Direction direction,
-                      std::int64_t k) {
-  const std::int64_t before = k / (group * size.chunks) * group;
-  const std::int64_t held = std::min(group, size.micro_batches - before);
-  const std::int64_t within = k - before * size.chunks;
-  std::int64_t chunk = within / held;
-  if (direction == Direction::kBackward) chunk = size.chunks - 1 - chunk;
-  return part_of(direction, chunk, before + within % held);
-}
+/// The forwards, or the backwards, of a position of an interleaved pipeline in their order.
+class PartsInOrder {
+ public:
+  PartsInOrder(const PipelineSize& size, Direction direction)
+      : size_(size), direction_(direction), group_(size.grouped()) {
+    begin_group(0);
+  }
+
+  Part next() {
+    const bool forward = direction_ == Direction::kForward;
+    const Part part =
+        part_of(direction_, forward ? chunk_ : size_.chunks - 1 - chunk_, first_ + within_);
+    if (++within_ < held_) return part;
+    within_ = 0;
+    if (++chunk_ == size_.chunks) begin_group(first_ + held_);
+    return part;
+  }
+
+ private:
+  void begin_group(std::int64_t micro_batch) {
+    first_ = micro_batch;
+    held_ = std::min(group_, size_.micro_batches - micro_batch);
+    chunk_ = 0;
+  }
+
+  const PipelineSize& size_;
+  Direction direction_;
+  std::int64_t group_;
+  std::int64_t first_ = 0;   ///< Of the group's micro-batches.
+  std::int64_t held_ = 0;    ///< By the group.
+  std::int64_t within_ = 0;  ///< The micro-batch of the group that comes next, and
+  std::int64_t chunk_ = 0;   ///< its chunk, counted in the direction's order.
+};
 
 }  // namespace
 
 Turns one_and_one(const PipelineSize& size, std::int64_t warm_up, bool side_by_side) {
   const std::int64_t total = size.micro_batches * size.chunks;
   const std::int64_t first = std::min(warm_up, total);
-  const std::int64_t group = size.grouped();
-  const auto part = [&](Direction direction, std::int64_t k) {
-    return interleaved_part(size, group, direction, k);
-  };
+  PartsInOrder forwards(size, Direction::kForward);
+  PartsInOrder backwards(size, Direction::kBackward);
   Turns turns;
   turns.reserve(static_cast<std::size_t>(2 * total));
-  for (std::int64_t k = 0; k < first; ++k) turns.push_back({part(Direction::kForward, k), {}});
+  for (std::int64_t k = 0; k < first; ++k) turns.push_back({forwards.next(), {}});
   for (std::int64_t k = first; k < total; ++k) {
-    const Part backward = part(Direction::kBackward, k - first);
-    Turn& forward = turns.emplace_back(Turn{part(Direction::kForward, k), {}});
+    Turn& forward = turns.emplace_back(Turn{forwards.next(), {}});
     if (side_by_side) {
-      forward.beside = backward;
+      forward.beside = backwards.next();
     } else {
-      turns.push_back({backward, {}});
+      turns.push_back({backwards.next(), {}});
     }
   }
-  for (std::int64_t k = total - first; k < total; ++k) {
-    turns.push_back({part(Direction::kBackward, k), {}});
-  }
+  for (std::int64_t k = total - first; k < total; ++k) turns.push_back({backwards.next(), {}});
   return turns;
 }
 

@@ -5,8 +5,8 @@
 namespace stepwright {
 namespace {
 
-/// Turns remembered at most: some tens of megabytes.
-constexpr std::int64_t kMostTurns = std::int64_t{1} << 20;
+/// Turns remembered at most: about ten megabytes.
+constexpr std::int64_t kMostTurns = std::int64_t{1} << 18;
 
 PlayedSchedule made(const ScheduleStore::Key& key) {
   PlayedSchedule schedule{.placement = placement_of(key.schedule, key.stages),
