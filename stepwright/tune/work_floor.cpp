@@ -149,14 +149,12 @@ Work WorkFloor::build(const Plan& plan, bool any_expert) {
   Work work;
   work.layers = {{kNoRecompute, {}, {}}, {kWholeRecompute, {}, {}}};
   work.least_retained_bytes = std::numeric_limits<double>::infinity();
-  for (const LayerClass which : layers_.classes()) {
+  for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
+    const LayerClass which = layers_.classes()[k];
     add_class(work, setting, which, layouts, any_expert);
-  }
-  for (std::int64_t i = 0; i < job_.model.layers; ++i) {
-    const LayerClass layer = job_.model.layer_class(i);
-    const UnitSize size = unit_size(setting, local_layer_parameters(setting, layer));
-    work.size += size;
-    if (layer.gradients == GradientPath::kAbove) work.resting += size;
+    const UnitSize size = unit_size(setting, local_layer_parameters(setting, which));
+    work.size.add(size, layers_.count(k));
+    if (which.gradients == GradientPath::kAbove) work.resting.add(size, layers_.count(k));
   }
   const UnitSize embedding = unit_size(setting, local_embedding_parameters(setting));
   work.size += embedding;
@@ -203,11 +201,11 @@ const Work& WorkFloor::work(const Plan& plan) {
 Work WorkFloor::with_context(const Work& work, const Plan& plan) {
   Work out = work;
   if (!messages_ || plan.parallel.context == 1) return out;
-  const std::vector<ContextMessages>& messages = context_.of(plan);
+  const std::vector<double>& messages_s = context_.of(plan);
   for (LayerWork& of : out.layers) {
-    for (std::size_t k = 0; k < messages.size(); ++k) {
-      of.seconds[k] =
-          std::max({of.seconds[k], of.stream_s[k] + messages[k].blocking_s, messages[k].beside_s});
+    for (std::size_t k = 0; k < messages_s.size(); ++k) {
+      const double before_s = plan.overlap.context ? 0 : of.stream_s[k];
+      of.seconds[k] = std::max(of.seconds[k], before_s + messages_s[k]);
     }
   }
   return out;

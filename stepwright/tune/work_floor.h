@@ -22,6 +22,10 @@ class LayerCounts {
   /// The classes in the order in which the model meets them, as `BlockCosts::layers`.
   [[nodiscard]] const std::vector<LayerClass>& classes() const { return classes_; }
   [[nodiscard]] std::int64_t layers() const { return std::ssize(before_.front()) - 1; }
+  /// Layers of a class.
+  [[nodiscard]] std::int64_t count(std::size_t which) const {
+    return static_cast<std::int64_t>(before_[which].back());
+  }
   /// The sum of `each` (by class) over the layers from `first` to before `last`.
   [[nodiscard]] double sum(const std::vector<double>& each, std::int64_t first,
                            std::int64_t last) const;
