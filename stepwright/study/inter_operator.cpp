@@ -92,7 +92,7 @@ class InterOperatorSearch {
     };
     std::vector<double> seconds;
     for (const std::size_t which : layer_order(job_.model).class_of) {
-      seconds.push_back(both(blocks.layers[which].with[place].cost));
+      seconds.push_back(both(blocks.layers[which].of(place).cost));
     }
     plan.layers =
         cut_layers(seconds, plan.parallel.pipeline, both(blocks.embedding), both(blocks.head));

@@ -64,8 +64,9 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   const ShardingFloor::Times times = sharding_.times(grid, Overlap{}, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
   StatesFloor floor{kUnbounded, kUnbounded};
-  for (const ShardingTable::Choice& choice : sharding_.table(grid).choices) {
-    const double bytes = choice.states.of(mean.size) + rest;
+  const ShardingTable& table = sharding_.table(grid);
+  for (const ShardingTable::Choice& choice : table.choices) {
+    const double bytes = table.states(choice).of(mean.size) + rest;
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
     if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes && !goal_.least_memory) continue;
     floor.messages_s =
@@ -83,10 +84,12 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
     states_of_ = stages.grid;
     states_bytes_ = states_floor(*stages.grid, *unit.work, 0).memory_bytes - reserve_.bytes(0);
     least_states_ = {kUnbounded, kUnbounded, kUnbounded, kUnbounded};
-    for (const ShardingTable::Choice& choice : sharding_.table(*stages.grid).choices) {
+    const ShardingTable& table = sharding_.table(*stages.grid);
+    for (const ShardingTable::Choice& choice : table.choices) {
+      const StateBytes states = table.states(choice);
       for (double StateBytes::* part : {&StateBytes::dense, &StateBytes::expert,
                                         &StateBytes::frozen_dense, &StateBytes::frozen_expert}) {
-        least_states_.*part = std::min(least_states_.*part, choice.states.*part);
+        least_states_.*part = std::min(least_states_.*part, states.*part);
       }
     }
   }
@@ -94,7 +97,7 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   each_setting(stages.choice->recompute, [&](const Recompute& setting) {
     const std::size_t place = stages.costs->place(recomputed(setting));
     for (const BlockCosts::Layer& layer : stages.costs->layers) {
-      retained = std::min(retained, layer.with[place].cost.forward.retained_bytes);
+      retained = std::min(retained, layer.of(place).cost.forward.retained_bytes);
     }
   });
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
@@ -125,7 +128,7 @@ bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_bat
     const std::size_t place =
         stages.costs->place(recomputed(recompute_at(choice.recompute, position)));
     for (std::size_t k = 0; k < retained.size(); ++k) {
-      retained[k] = stages.costs->layers[k].with[place].cost.forward.retained_bytes;
+      retained[k] = stages.costs->layers[k].of(place).cost.forward.retained_bytes;
     }
     double states_bytes = 0;
     double waiting_bytes = 0;

@@ -20,6 +20,7 @@ constexpr std::size_t kFirstRound = 2;
 constexpr std::size_t kLargestRound = 32;
 /// Units refined in a round.
 constexpr std::size_t kRefinements = 32;
+
 /// Floors of the pipelines of a grid before any block is built. They do not depend on the expert
 /// degrees, so most grids share them with others.
 class RoughFloors {
@@ -77,6 +78,7 @@ std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeratio
   }
   RoughFloors floors(job, work);
   std::vector<SearchUnit> units;
+  units.reserve(by_key.size());
   for (auto& [key, unit] : by_key) {
     floors.set(unit);
     units.push_back(std::move(unit));

@@ -53,12 +53,7 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   Plan plan = grid_plan(job_, grid.parallel, grid.order);
   table.choices.reserve(grid.data->choices.size());
   for (const DataChoice& data : grid.data->choices) {
-    apply(data, plan);
     ShardingTable::Choice& choice = table.choices.emplace_back();
-    choice.states = {data_memory(job_, plan, dense).states_bytes,
-                     data_memory(job_, plan, expert).states_bytes,
-                     data_memory(job_, plan, frozen_dense).states_bytes,
-                     data_memory(job_, plan, frozen_expert).states_bytes};
     choice.gathers = data.gathers();
     DataChoice kind = data;
     kind.sharding.expert_group = 1;
@@ -67,6 +62,17 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     kind.sharding.group = 1;
     choice.expert = index_in(expert_kinds, kind);
     choice.update = index_in(updates, update_of(data));
+  }
+  const auto bytes = [&](const StageCost& position) {
+    return data_memory(job_, plan, position).states_bytes;
+  };
+  for (const DataChoice& kind : dense_kinds) {
+    apply(kind, plan);
+    table.dense_states.push_back({.dense = bytes(dense), .frozen_dense = bytes(frozen_dense)});
+  }
+  for (const DataChoice& kind : expert_kinds) {
+    apply(kind, plan);
+    table.expert_states.push_back({.expert = bytes(expert), .frozen_expert = bytes(frozen_expert)});
   }
   table.updates = updates.size();
   table.dense = interned(dense_kinds);

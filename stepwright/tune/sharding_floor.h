@@ -36,7 +36,6 @@ using ShardingKinds = std::vector<DataChoice>;
 /// product.
 struct ShardingTable {
   struct Choice {
-    StateBytes states;
     std::uint32_t dense = 0;  ///< Index into the kinds.
     std::uint32_t expert = 0;
     std::uint32_t update = 0;  ///< Alike where the update is.
@@ -46,6 +45,14 @@ struct ShardingTable {
   std::size_t updates = 0;      ///< How many differ in their update.
   const ShardingKinds* dense = nullptr;
   const ShardingKinds* expert = nullptr;
+  std::vector<StateBytes> dense_states;  ///< By kind; of routed parameters 0.
+  std::vector<StateBytes> expert_states;
+
+  [[nodiscard]] StateBytes states(const Choice& choice) const {
+    const StateBytes& a = dense_states[choice.dense];
+    const StateBytes& b = expert_states[choice.expert];
+    return {a.dense, b.expert, a.frozen_dense, b.frozen_expert};
+  }
 };
 
 /// Bounds over ways to shard before any of them is priced. Remembers what it made; not shared
@@ -59,7 +66,11 @@ class ShardingFloor {
     const std::vector<DataCost>* dense;
     const std::vector<DataCost>* expert;
 
-    /// Messages of one moment.
+    /// Messages of one moment, and their floor.
+    [[nodiscard]] double seconds(const ShardingTable::Choice& choice,
+                                 MessageCost DataCost::* moment) const {
+      return ((*dense)[choice.dense].*moment).seconds + ((*expert)[choice.expert].*moment).seconds;
+    }
     [[nodiscard]] double floor_s(const ShardingTable::Choice& choice,
                                  MessageCost DataCost::* moment) const {
       return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;

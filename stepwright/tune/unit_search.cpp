@@ -45,7 +45,7 @@ Work work_of(const BlockCosts& blocks, const Recompute& recompute, BackwardForm 
     LayerWork& of = work.layers.emplace_back(LayerWork{least_recomputed(setting), {}, {}});
     const std::size_t place = blocks.place(of.recompute);
     for (const BlockCosts::Layer& layer : blocks.layers) {
-      const BlockCosts::Recomputed& with = layer.with[place];
+      const BlockCosts::Recomputed& with = layer.of(place);
       of.seconds.push_back(with.cost.forward.*part + with.backward(form).*part);
     }
   });
@@ -54,7 +54,7 @@ Work work_of(const BlockCosts& blocks, const Recompute& recompute, BackwardForm 
   if (blocks.multi_tokens > 0) {
     double least_s = std::numeric_limits<double>::infinity();
     for (const LayerWork& of : work.layers) {
-      const BlockPairCost& cost = blocks.multi_token.with[blocks.place(of.recompute)].cost;
+      const BlockPairCost& cost = blocks.multi_token.of(blocks.place(of.recompute)).cost;
       least_s = std::min(least_s, cost.forward.*part + cost.backward.*part);
     }
     work.head_s += static_cast<double>(blocks.multi_tokens) * least_s;
@@ -110,6 +110,11 @@ bool UnitSearch::closed(const StageFloor& floor) const {
 bool UnitSearch::settled(const StageFloor& floor) const {
   return beaten(floor.price_s) &&
          floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
+}
+
+bool UnitSearch::forgets(double simulated_s) const {
+  return simulated_s >=
+         std::max(found_->kept.open_below(), std::min(passed_before_s_, found_->passed_bound_s));
 }
 
 template <class Visit>
@@ -247,44 +252,48 @@ bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& state
   return false;
 }
 
-/// The floor of a way to shard a pipeline: messages beside a pass make it at least as long as they
-/// are, messages that block lengthen it.
-StageFloor UnitSearch::choice_floor(const PipelineCost& pipeline, const Overlap& overlap,
-                                    const Positions& positions,
-                                    const ShardingTable::Choice& choice) const {
-  const auto m = static_cast<double>(pipeline.micro_batches);
+/// The least price of a way to shard a pipeline: messages beside a pass make it at least as long as
+/// they are, messages that block lengthen it.
+double UnitSearch::choice_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
+                                  const Positions& positions, const ShardingTable::Choice& choice) {
   double slowest = 0;
   double base = 0;
-  StageFloor floor{.price_s = 0, .simulated_s = pipeline.floor_s};
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const StageCost& stage = pipeline.stages[i];
-    const DataCost data = positions[i].of(choice);
-    double forward = stage.forward.seconds + data.gather.seconds;
-    double backward = stage.backward.seconds + data.regather.seconds;
+    const double gather_s = positions[i].seconds(choice, &DataCost::gather);
+    const double regather_s = positions[i].seconds(choice, &DataCost::regather);
+    const double reduce_s = positions[i].seconds(choice, &DataCost::reduce);
+    double forward = stage.forward.seconds + gather_s;
+    double backward = stage.backward.seconds + regather_s;
     if (overlap.parameters) {
-      forward = std::max(stage.forward.seconds, data.gather.seconds);
-      backward = std::max(stage.backward.seconds, data.regather.seconds);
+      forward = std::max(stage.forward.seconds, gather_s);
+      backward = std::max(stage.backward.seconds, regather_s);
     }
-    const double both = overlap.gradients ? std::max(forward + backward, data.reduce.seconds)
-                                          : forward + backward + data.reduce.seconds;
+    const double both =
+        overlap.gradients ? std::max(forward + backward, reduce_s) : forward + backward + reduce_s;
     slowest = std::max(slowest, both);
     base = std::max(base, stage.forward.seconds + stage.backward.seconds);
-    floor.simulated_s = std::max(floor.simulated_s,
-                                 least_position_s(stage, data, overlap, m, pricer_.contention()));
   }
-  floor.price_s = pipeline.seconds + m * (slowest - base);
-  return floor;
+  return pipeline.seconds + static_cast<double>(pipeline.micro_batches) * (slowest - base);
 }
 
-/// The same in full but for memory. `updates_s`: of the positions, empty until somebody asks.
+/// The least simulated time of the same, no further than where nothing is kept of it.
+double UnitSearch::simulated_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
+                                     const Positions& positions,
+                                     const ShardingTable::Choice& choice) const {
+  const auto m = static_cast<double>(pipeline.micro_batches);
+  double floor_s = pipeline.floor_s;
+  for (std::size_t i = 0; i < positions.size() && !forgets(floor_s); ++i) {
+    floor_s = std::max(floor_s, least_position_s(pipeline.stages[i], positions[i].of(choice),
+                                                 overlap, m, pricer_.contention()));
+  }
+  return floor_s;
+}
+
+/// The price in full but for memory. `updates_s`: of the positions.
 Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
                                const Positions& positions, const ShardingTable::Choice& choice,
-                               std::vector<double>& updates_s) {
-  if (updates_s.empty()) {
-    for (const StageCost& stage : pipeline.stages) {
-      updates_s.push_back(pricer_.update_s(plan, stage));
-    }
-  }
+                               const std::vector<double>& updates_s) {
   messages_.clear();
   for (std::size_t i = 0; i < positions.size(); ++i) {
     messages_.push_back(positions[i].of(choice));
@@ -318,16 +327,30 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
     if (!choice.gathers && !block.first_without_parameters) continue;
     const DataChoice& data = grid.data->choices[i];
     if (!grid.runs(block, stages.choice->joint, data.joint)) continue;
+    if (filters() && too_large(pipeline, table.states(choice))) continue;
     apply(data, plan);
     plan.overlap.parameters = choice.gathers ? block.overlap.parameters : Overlap{}.parameters;
     if (filters()) {
-      if (too_large(pipeline, choice.states)) continue;
-      const StageFloor floor = choice_floor(pipeline, plan.overlap, positions, choice);
-      if (beaten(floor.price_s)) {
-        found_->kept.leave(plan, {.seconds = floor.price_s, .lower_bound_s = floor.simulated_s});
+      const auto simulated_s = [&] {
+        return simulated_floor_s(pipeline, plan.overlap, positions, choice);
+      };
+      const double floor_s = choice_floor_s(pipeline, plan.overlap, positions, choice);
+      if (beaten(floor_s)) {
+        const double least_s = simulated_s();
+        if (!forgets(least_s)) {
+          found_->kept.leave(plan, {.seconds = floor_s, .lower_bound_s = least_s});
+        }
         continue;
       }
-      const Price price = choice_price(pipeline, plan, positions, choice, updates[choice.update]);
+      std::vector<double>& updates_s = updates[choice.update];
+      if (updates_s.empty()) {
+        for (const StageCost& stage : pipeline.stages) {
+          updates_s.push_back(pricer_.update_s(plan, stage));
+        }
+      }
+      // The slowest update comes on top of everything.
+      if (beaten(floor_s + std::ranges::max(updates_s)) && forgets(simulated_s())) continue;
+      const Price price = choice_price(pipeline, plan, positions, choice, updates_s);
       if (beaten(price.seconds)) {
         found_->kept.leave(plan, price);
         continue;

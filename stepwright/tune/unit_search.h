@@ -112,6 +112,9 @@ class UnitSearch {
   /// Whether all above a floor is beaten, and a bound as low as theirs is known: to pass it over
   /// changes nothing.
   [[nodiscard]] bool settled(const StageFloor& floor) const;
+  /// Whether a plan that is beaten need not be left to anybody: its simulated time is at least
+  /// this, nobody looks at it again, and a bound as low is known.
+  [[nodiscard]] bool forgets(double simulated_s) const;
   /// Visits the floors of a choice with even or listed layers and with its balanced split, but
   /// where they are settled.
   template <class Visit>
@@ -138,11 +141,14 @@ class UnitSearch {
   [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
   /// Times of one pipeline's positions, one after the other.
   using Positions = std::vector<ShardingFloor::Times>;
-  [[nodiscard]] StageFloor choice_floor(const PipelineCost& pipeline, const Overlap& overlap,
-                                        const Positions& positions,
-                                        const ShardingTable::Choice& choice) const;
+  [[nodiscard]] static double choice_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
+                                             const Positions& positions,
+                                             const ShardingTable::Choice& choice);
+  [[nodiscard]] double simulated_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
+                                         const Positions& positions,
+                                         const ShardingTable::Choice& choice) const;
   Price choice_price(const PipelineCost& pipeline, const Plan& plan, const Positions& positions,
-                     const ShardingTable::Choice& choice, std::vector<double>& updates_s);
+                     const ShardingTable::Choice& choice, const std::vector<double>& updates_s);
   void price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan);
   [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
                                          std::int64_t m, double retained_bytes) const;

@@ -62,18 +62,28 @@ void BlockCost::share_stream() {
   waiting_s = 0;
 }
 
+const SplitCost& BlockCosts::Recomputed::split() const {
+  static const SplitCost none;
+  return cut ? *cut : none;
+}
+
+const BlockCosts::Recomputed& BlockCosts::Layer::of(std::size_t place) const {
+  static const Recomputed none;
+  return with[place] ? *with[place] : none;
+}
+
 const BlockCost& BlockCosts::Recomputed::gradients(Direction direction) const {
   switch (direction) {
-    case Direction::kDataGradient: return split.data;
-    case Direction::kWeightGradient: return split.weight;
+    case Direction::kDataGradient: return split().data;
+    case Direction::kWeightGradient: return split().weight;
     default: return cost.backward;
   }
 }
 
 BlockCost BlockCosts::Recomputed::backward(BackwardForm form) const {
   if (form == BackwardForm::kWhole) return cost.backward;
-  BlockCost both = split.data;
-  both.add(split.weight, 1);
+  BlockCost both = split().data;
+  both.add(split().weight, 1);
   if (form == BackwardForm::kBoth) both.keep_least(cost.backward);
   return both;
 }
@@ -169,24 +179,25 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
 void BlockPricer::add(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                       const Layouts& layouts) {
   const std::size_t at = blocks.place(recompute);
-  if (blocks.layers.empty() || blocks.layers.front().with[at].known) return;
+  if (blocks.layers.empty() || blocks.layers.front().with[at]) return;
   const Setting setting = block_setting(job_, plan);
   for (BlockCosts::Layer& layer : blocks.layers) {
-    layer.with[at].cost =
+    layer.with[at] = std::make_unique<BlockCosts::Recomputed>();
+    layer.with[at]->cost =
         price(build_layer(setting, layer.which, recompute), {layouts, plan.collectives});
-    layer.with[at].known = true;
   }
   if (blocks.multi_tokens == 0) return;
   // The last takes in no gradient beside its own and holds the least.
   const BlockPair last = build_multi_token(setting, blocks.multi_tokens - 1, false, recompute);
-  blocks.multi_token.with[at].cost = price(last, {layouts, plan.collectives});
+  blocks.multi_token.with[at] = std::make_unique<BlockCosts::Recomputed>();
+  blocks.multi_token.with[at]->cost = price(last, {layouts, plan.collectives});
 }
 
 void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                             const Layouts& layouts) {
   const std::size_t at = blocks.place(recompute);
   if (blocks.layers.empty()) return;
-  const Beside<BlockCost>& known = blocks.layers.front().with[at].pairs;
+  const Beside<BlockCost>& known = blocks.layers.front().of(at).pairs;
   const bool whole = known.backward.empty();
   const bool parts = traits_of(plan.schedule.kind).braids && known.data.empty();
   if (!whole && !parts) return;
@@ -202,7 +213,7 @@ void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute,
       const PairOrder order = pair_order(forward, other, seconds);
       return price(pair_template(forward, other, order), {layouts, plan.collectives});
     };
-    Beside<BlockCost>& pairs = blocks.layers[i].with[at].pairs;
+    Beside<BlockCost>& pairs = blocks.layers[i].with[at]->pairs;
     for (const BlockPair& other : classes) {
       if (whole) pairs.backward.push_back(beside(other.backward));
       if (!parts) continue;
@@ -216,14 +227,14 @@ void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute,
 void BlockPricer::add_split(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
                             const Layouts& layouts) {
   const std::size_t at = blocks.place(recompute);
-  if (blocks.layers.empty() || blocks.layers.front().with[at].known_split) return;
+  if (blocks.layers.empty() || blocks.layers.front().of(at).cut) return;
   const Setting setting = block_setting(job_, plan);
   const Where where{layouts, plan.collectives};
   for (BlockCosts::Layer& layer : blocks.layers) {
     const SplitBackward parts =
         split_backward(build_layer(setting, layer.which, recompute).backward);
-    layer.with[at].split = {price(parts.data, where), price(parts.weight, where)};
-    layer.with[at].known_split = true;
+    layer.with[at]->cut = std::make_unique<const SplitCost>(
+        SplitCost{price(parts.data, where), price(parts.weight, where)});
   }
 }
 

@@ -45,9 +45,9 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
                                                           {content.recomputed[i], more}};
     for (const auto& [count, kind] : parts) {
       if (count == 0) continue;
-      const BlockPairCost& cost = layer.with[kind].cost;
-      const SplitCost& split = layer.with[kind].split;
-      const BlockCosts::Recomputed& follows = layer.with[plain];
+      const BlockPairCost& cost = layer.of(kind).cost;
+      const SplitCost& split = layer.of(kind).split();
+      const BlockCosts::Recomputed& follows = layer.of(plain);
       const auto times = static_cast<double>(count);
       // Layers that are not recomputed follow the last one that is.
       const auto after = static_cast<double>(kind == more && content.plain[i] > 0
@@ -55,7 +55,7 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
                                                  : 0);
       const double after_bytes = after * follows.cost.forward.retained_bytes;
       chunk.add(cost.forward, cuts() ? split.data : cost.backward, times, after_bytes);
-      if (cuts()) chunk.add_weight(split, times, after * follows.split.data.retained_bytes);
+      if (cuts()) chunk.add_weight(split, times, after * follows.split().data.retained_bytes);
       if (form_ == BackwardForm::kBoth) {
         chunk.add_whole(cost.forward, cost.backward, times, after_bytes);
       }
@@ -77,7 +77,7 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
 const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const {
   const ChunkContent& content = contents_[static_cast<std::size_t>(chunk)];
-  return blocks.multi_token.with[content.recomputed_place].cost;
+  return blocks.multi_token.of(content.recomputed_place).cost;
 }
 
 /// Embedding, multi-token layers and head, where the chunk has them.
@@ -311,11 +311,11 @@ PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks
     const std::size_t kind = contents_[static_cast<std::size_t>(backward)].place(back - 1 - i);
     const std::size_t ahead_kind = contents_[static_cast<std::size_t>(forward)].place(i);
     if (i >= back) {
-      sum.seconds += blocks.layers[own].with[ahead_kind].cost.forward.seconds;
+      sum.seconds += blocks.layers[own].of(ahead_kind).cost.forward.seconds;
     } else if (i >= ahead) {
-      sum.seconds += blocks.layers[other].with[kind].gradients(direction).seconds;
+      sum.seconds += blocks.layers[other].of(kind).gradients(direction).seconds;
     } else {
-      const BlockCost& pair = blocks.layers[own].with[kind].pairs.of(direction)[other];
+      const BlockCost& pair = blocks.layers[own].of(kind).pairs.of(direction)[other];
       sum.seconds += pair.seconds;
       sum.least_s += pair.compute_s;
     }

@@ -71,12 +71,12 @@ struct BlockCosts {
   /// One class of layers with one recomputation.
   struct Recomputed {
     BlockPairCost cost;
-    SplitCost split;  ///< Of the same backward, for schedules that cut it.
+    std::unique_ptr<const SplitCost> cut;  ///< The same backward; null where no schedule cuts it.
     /// Its forward beside a backward of another class with that recomputation, by that class.
     Beside<BlockCost> pairs;
-    bool known = false;
-    bool known_split = false;
 
+    /// The parts of a cut backward; of none 0.
+    [[nodiscard]] const SplitCost& split() const;
     /// What it takes in a direction backward.
     [[nodiscard]] const BlockCost& gradients(Direction direction) const;
     /// Both gradients; where some are whole and some cut the least of either.
@@ -85,7 +85,10 @@ struct BlockCosts {
   struct Layer {
     LayerClass which;
     UnitSize size;
-    std::vector<Recomputed> with;  ///< By `place`.
+    std::vector<std::unique_ptr<Recomputed>> with;  ///< By `place`; null until it is asked for.
+
+    /// What one of them costs; before it is asked for 0.
+    [[nodiscard]] const Recomputed& of(std::size_t place) const;
   };
   std::vector<Layer> layers;
   std::int64_t multi_tokens = 0;  ///< Multi-token layers, alike but for the first one's table.
