@@ -1,6 +1,7 @@
 // Sizes from the models' config.json, which tests/huggingface/judge/released has of some of them.
 #include "stepwright/model/catalog_layered.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -52,11 +53,44 @@ Architecture gemma3_1b() {
   return model;
 }
 
-Architecture gemma3_27b() {
-  Architecture model = gemma3(62, 5376, 32, 16, 128, 21504);
-  model.vocabulary = 262208;  // 64 more for images.
-  model.attention_scale = 1 / std::sqrt(168.0);
+/// Those that see images have 64 more words for them.
+Architecture gemma3_with_images(Architecture model) {
+  model.vocabulary = 262208;
   model.rotary_scaling = RotaryScaling{.factor = 8};
+  return model;
+}
+
+Architecture gemma3_4b() { return gemma3_with_images(gemma3(34, 2560, 8, 4, 256, 10240)); }
+Architecture gemma3_12b() { return gemma3_with_images(gemma3(48, 3840, 16, 8, 256, 15360)); }
+
+Architecture gemma3_27b() {
+  Architecture model = gemma3_with_images(gemma3(62, 5376, 32, 16, 128, 21504));
+  model.attention_scale = 1 / std::sqrt(168.0);
+  return model;
+}
+
+/// As Gemma-3 with fewer words, scores and logits bounded, no norms of queries and keys, and a
+/// window in every other layer.
+Architecture gemma2(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
+                    std::int64_t kv_heads, std::int64_t head_dim, std::int64_t ffn) {
+  Architecture model = gemma3(layers, hidden, heads, kv_heads, head_dim, ffn);
+  model.vocabulary = 256000;
+  model.positions = 8192;
+  model.rotary_base = 1e4;
+  model.window_rotary_base = 0;
+  model.qk_norm = QkNorm::kNone;
+  model.attention_cap = 50;
+  model.logit_cap = 30;
+  use_windows(model, 4096, 2);
+  return model;
+}
+
+Architecture gemma2_2b() { return gemma2(26, 2304, 8, 4, 256, 9216); }
+Architecture gemma2_9b() { return gemma2(42, 3584, 16, 8, 256, 14336); }
+
+Architecture gemma2_27b() {
+  Architecture model = gemma2(46, 4608, 32, 16, 128, 36864);
+  model.attention_scale = 1 / std::sqrt(144.0);
   return model;
 }
 
@@ -170,7 +204,40 @@ Architecture nemotron_h_8b() {
   return model;
 }
 
-/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/models/nemotronh.
+// Those below: NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/models/nemotronh.
+
+Architecture nemotron_h_4b() {
+  Architecture model = nemotron_h(3072, 32, 12288, 112, 128);
+  use_letters(model, "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-");
+  return model;
+}
+
+Architecture nemotron_h_47b() {
+  Architecture model = nemotron_h(8192, 64, 30720, 256, 256);
+  use_letters(
+      model,
+      "M-M-M-M-M-M-M-M-M*-M-M-M-M-M-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-M-M---MM---M-"
+      "M*-M-M-M-M-M-");
+  return model;
+}
+
+Architecture nemotron_nano_v2(std::int64_t hidden, std::int64_t ffn, std::string_view letters) {
+  Architecture model = nemotron_h(hidden, 40, ffn, 128, 128);
+  model.state_mixer->head_dim = 80;
+  model.positions = 131072;
+  use_letters(model, letters);
+  return model;
+}
+
+Architecture nemotron_nano_9b_v2() {
+  return nemotron_nano_v2(4480, 15680, "M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-");
+}
+
+Architecture nemotron_nano_12b_v2() {
+  return nemotron_nano_v2(5120, 20480,
+                          "M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M-");
+}
+
 Architecture nemotron_h_56b() {
   Architecture model = nemotron_h(8192, 64, 32768, 256, 256);
   std::string letters = "M-M-M-M";
@@ -195,41 +262,61 @@ Architecture nemotron_3_nano() {
   return model;
 }
 
-/// Experts behind one dense layer, routed as in DeepSeek-V3.
-Architecture glm45_air() {
-  Architecture model{.layers = 46,
-                     .hidden = 4096,
+/// Experts behind dense layers, routed as in DeepSeek-V3.
+Architecture glm45(std::int64_t layers, std::int64_t hidden, std::int64_t ffn, std::size_t dense,
+                   const Experts& experts) {
+  Architecture model{.layers = layers,
+                     .hidden = hidden,
                      .heads = 96,
                      .kv_heads = 8,
                      .head_dim = 128,
-                     .ffn = 10944,
+                     .ffn = ffn,
                      .vocabulary = 151552,
                      .positions = 131072,
                      .rotary_fraction = 0.5,
                      .rotary_base = 1e6,
-                     .qkv_bias = true};
-  model.experts = Experts{.count = 128,
-                          .top_k = 8,
-                          .ffn = 1408,
-                          .shared_ffn = 1408,
-                          .correction_bias = true,
-                          .scoring = Scoring::kSigmoid};
-  std::vector<std::uint8_t> is_dense(46, 0);
-  is_dense.front() = 1;
+                     .qkv_bias = true,
+                     .experts = experts};
+  model.experts->correction_bias = true;
+  model.experts->scoring = Scoring::kSigmoid;
+  std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(layers), 0);
+  std::fill_n(is_dense.begin(), dense, std::uint8_t{1});
   set_dense_layers(model, is_dense);
   model.multi_token_layers = 1;
   return model;
 }
 
+Architecture glm45_355b() {
+  Architecture model =
+      glm45(92, 5120, 12288, 3,
+            {.count = 160, .top_k = 8, .ffn = 1536, .shared_ffn = 1536, .scale = 2.5});
+  model.qk_norm = QkNorm::kHead;
+  return model;
+}
+
+Architecture glm45_air() {
+  return glm45(46, 4096, 10944, 1, {.count = 128, .top_k = 8, .ffn = 1408, .shared_ffn = 1408});
+}
+
 constexpr LayeredModel kModels[] = {
+    {"gemma-2-27b", gemma2_27b},
+    {"gemma-2-2b", gemma2_2b},
+    {"gemma-2-9b", gemma2_9b},
+    {"gemma-3-12b", gemma3_12b},
     {"gemma-3-1b", gemma3_1b},
     {"gemma-3-27b", gemma3_27b},
+    {"gemma-3-4b", gemma3_4b},
+    {"glm-4.5", glm45_355b},
     {"glm-4.5-air", glm45_air},
     {"gpt-oss-120b", gpt_oss_120b},
     {"gpt-oss-20b", gpt_oss_20b},
     {"nemotron-3-nano-30b-a3b", nemotron_3_nano},
+    {"nemotron-h-47b", nemotron_h_47b},
+    {"nemotron-h-4b", nemotron_h_4b},
     {"nemotron-h-56b", nemotron_h_56b},
     {"nemotron-h-8b", nemotron_h_8b},
+    {"nemotron-nano-12b-v2", nemotron_nano_12b_v2},
+    {"nemotron-nano-9b-v2", nemotron_nano_9b_v2},
     {"olmo-2-13b", olmo2_13b},
     {"olmo-2-32b", olmo2_32b},
     {"olmo-2-7b", olmo2_7b},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/catalog_layered.h"
@@ -28,6 +29,9 @@ Architecture gpt() {
           .mlp_bias = true,
           .tied = true};
 }
+
+/// Norms over all heads of queries, and of keys.
+Architecture olmoe() { return {.qk_norm = QkNorm::kWhole}; }
 
 Architecture gpt_neox() {
   Architecture model = gpt();
@@ -101,12 +105,22 @@ constexpr Row kDense[] = {
     {"nemotron-4-15b", nemotron, 32, 6144, 48, 8, 128, 24576, 256000, 4096},
     {"nemotron-4-340b", nemotron, 96, 18432, 96, 8, 192, 73728, 256000, 4096},
     {"pythia-1.4b", gpt_neox, 24, 2048, 16, 16, 128, 8192, 50304, 2048},
+    {"qwen2-0.5b", qwen2, 24, 896, 14, 2, 64, 4864, 151936, 131072},
+    {"qwen2-1.5b", qwen2, 28, 1536, 12, 2, 128, 8960, 151936, 131072},
+    {"qwen2-72b", qwen2, 80, 8192, 64, 8, 128, 29568, 152064, 131072},
     {"qwen2-7b", qwen2, 28, 3584, 28, 4, 128, 18944, 152064, 131072},
+    {"qwen2.5-0.5b", qwen2, 24, 896, 14, 2, 64, 4864, 151936, 32768},
+    {"qwen2.5-1.5b", qwen2, 28, 1536, 12, 2, 128, 8960, 151936, 131072},
+    {"qwen2.5-14b", qwen2, 48, 5120, 40, 8, 128, 13824, 152064, 131072},
+    {"qwen2.5-3b", qwen2, 36, 2048, 16, 2, 128, 11008, 151936, 32768},
     {"qwen2.5-32b", qwen2, 64, 5120, 40, 8, 128, 27648, 152064, 131072},
     {"qwen2.5-72b", qwen2, 80, 8192, 64, 8, 128, 29568, 152064, 131072},
     {"qwen2.5-7b", qwen2, 28, 3584, 28, 4, 128, 18944, 152064, 131072},
     {"qwen3-0.6b", qwen3, 28, 1024, 16, 8, 128, 3072, 151936, 40960},
+    {"qwen3-1.7b", qwen3, 28, 2048, 16, 8, 128, 6144, 151936, 40960},
+    {"qwen3-14b", qwen3, 40, 5120, 40, 8, 128, 17408, 151936, 40960},
     {"qwen3-32b", qwen3, 64, 5120, 64, 8, 128, 25600, 151936, 40960},
+    {"qwen3-4b", qwen3, 36, 2560, 32, 8, 128, 9728, 151936, 40960},
     {"qwen3-8b", qwen3, 36, 4096, 32, 8, 128, 12288, 151936, 40960},
 };
 
@@ -118,9 +132,9 @@ struct Numbers {
 };
 
 constexpr Numbers kNumbers[] = {
-    {"deepseek-v3", 1e-6, 1e4}, {"llama-3-", 1e-5, 5e5},        {"llama-3.", 1e-5, 5e5},
-    {"mixtral", 1e-5, 1e6},     {"mistral-7b-v0.3", 1e-5, 1e6}, {"moonlight", 1e-6, 5e4},
-    {"qwen2", 1e-6, 1e6},       {"qwen3", 1e-6, 1e6},
+    {"deepseek-v", 1e-6, 1e4}, {"kimi-k2", 1e-6, 5e4}, {"llama-3-", 1e-5, 5e5},
+    {"llama-3.", 1e-5, 5e5},   {"mixtral", 1e-5, 1e6}, {"mistral-7b-v0.3", 1e-5, 1e6},
+    {"moonlight", 1e-6, 5e4},  {"qwen2", 1e-6, 1e6},   {"qwen3", 1e-6, 1e6},
 };
 
 struct ExpertRow {
@@ -130,10 +144,14 @@ struct ExpertRow {
 
 constexpr ExpertRow kSparse[] = {
     // ..., experts, top_k, their ffn, shared ffn
+    {{"deepseek-v2", llama, 60, 5120, 128, 128, 192, 12288, 102400, 163840}, 160, 6, 1536, 3072},
+    {{"deepseek-v2-lite", llama, 27, 2048, 16, 16, 192, 10944, 102400, 163840}, 64, 6, 1408, 2816},
     {{"deepseek-v3", llama, 61, 7168, 128, 128, 192, 18432, 129280, 163840}, 256, 8, 2048, 2048},
+    {{"kimi-k2", llama, 61, 7168, 64, 64, 192, 18432, 163840, 131072}, 384, 8, 2048, 2048},
     {{"mixtral-8x22b", llama, 56, 6144, 48, 8, 128, 16384, 32768, 65536}, 8, 2, 16384, 0},
     {{"mixtral-8x7b", llama, 32, 4096, 32, 8, 128, 14336, 32000, 32768}, 8, 2, 14336, 0},
     {{"moonlight-16b-a3b", llama, 27, 2048, 16, 16, 192, 11264, 163840, 8192}, 64, 6, 1408, 2816},
+    {{"olmoe-1b-7b", olmoe, 16, 2048, 16, 16, 128, 1024, 50304, 4096}, 64, 8, 1024, 0},
     {{"qwen2-57b-a14b", qwen2, 28, 3584, 28, 4, 128, 18944, 151936, 131072}, 64, 8, 2560, 20480},
     {{"qwen3-235b-a22b", qwen3, 94, 4096, 64, 4, 128, 12288, 151936, 40960}, 128, 8, 1536, 0},
     {{"qwen3-30b-a3b", qwen3, 48, 2048, 32, 4, 128, 6144, 151936, 40960}, 128, 8, 768, 0},
@@ -165,14 +183,33 @@ Architecture build(const ExpertRow& row) {
   return model;
 }
 
-void use_deepseek_blocks(Architecture& model, std::int64_t query_rank, std::size_t dense_layers) {
+/// Latent attention in all layers, experts behind the first ones, rotary positions stretched.
+void use_deepseek_blocks(Architecture& model, std::int64_t query_rank, std::size_t dense_layers,
+                         double stretch) {
   model.latent = LatentAttention{.query_rank = query_rank};
-  model.experts->correction_bias = true;
-  model.experts->scoring = Scoring::kSigmoid;
   std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(model.layers), 0);
   std::fill_n(is_dense.begin(), dense_layers, std::uint8_t{1});
   set_dense_layers(model, is_dense);
+  if (stretch == 1) return;
+  model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn, .factor = stretch};
 }
+
+/// The router of DeepSeek-V3.
+void route_by_sigmoid(Architecture& model, double scale) {
+  model.experts->correction_bias = true;
+  model.experts->scoring = Scoring::kSigmoid;
+  model.experts->scale = scale;
+}
+
+void group_experts(Architecture& model, std::int64_t groups, std::int64_t top_groups) {
+  model.experts->groups = groups;
+  model.experts->top_groups = top_groups;
+}
+
+/// Dense models whose embedding and head share one table.
+constexpr std::string_view kTied[] = {"llama-3.2-1b", "llama-3.2-3b", "qwen2-0.5b", "qwen2-1.5b",
+                                      "qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b", "qwen3-0.6b",
+                                      "qwen3-1.7b",   "qwen3-4b"};
 
 /// Adds what a few models have beyond their family.
 void add_specialities(Architecture& model) {
@@ -180,7 +217,7 @@ void add_specialities(Architecture& model) {
     const double factor = model.name.starts_with("llama-3.2") ? 32 : 8;
     model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLlama3, .factor = factor};
   }
-  if (model.name == "llama-3.2-1b" || model.name == "llama-3.2-3b" || model.name == "qwen3-0.6b") {
+  if (std::ranges::find(kTied, model.name) != std::end(kTied)) {
     model.tied = true;
   } else if (model.name == "mistral-7b") {
     set_windows(model, std::vector<std::int64_t>(static_cast<std::size_t>(model.layers), 4096));
@@ -189,15 +226,26 @@ void add_specialities(Architecture& model) {
   } else if (model.name == "qwen2-57b-a14b") {
     model.experts->shared_gate = true;
     model.experts->normalize_top_k = false;
+  } else if (model.name == "olmoe-1b-7b") {
+    model.experts->normalize_top_k = false;
   } else if (model.name == "moonlight-16b-a3b") {
-    use_deepseek_blocks(model, 0, 1);
-    model.experts->scale = 2.446;
+    use_deepseek_blocks(model, 0, 1, 1);
+    route_by_sigmoid(model, 2.446);
+  } else if (model.name == "deepseek-v2-lite") {
+    use_deepseek_blocks(model, 0, 1, 40);
+    model.experts->normalize_top_k = false;
+  } else if (model.name == "deepseek-v2") {
+    use_deepseek_blocks(model, 1536, 1, 40);
+    group_experts(model, 8, 3);
+    model.experts->normalize_top_k = false;
+    model.experts->scale = 16;
+  } else if (model.name == "kimi-k2") {
+    use_deepseek_blocks(model, 1536, 1, 32);
+    route_by_sigmoid(model, 2.827);
   } else if (model.name == "deepseek-v3") {
-    use_deepseek_blocks(model, 1536, 3);
-    model.experts->groups = 8;
-    model.experts->top_groups = 4;
-    model.experts->scale = 2.5;
-    model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn, .factor = 40};
+    use_deepseek_blocks(model, 1536, 3, 40);
+    route_by_sigmoid(model, 2.5);
+    group_experts(model, 8, 4);
     model.multi_token_layers = 1;
   }
 }

@@ -38,6 +38,12 @@ constexpr std::pair<std::string_view, std::string_view> kReleases[] = {
     {"mixtral-8x7b-v0.1", "mixtral-8x7b"},
     {"mixtral-8x7b-instruct-v0.1", "mixtral-8x7b"},
     {"mixtral-8x22b-instruct-v0.1", "mixtral-8x22b"},
+    {"olmoe-1b-7b-0125", "olmoe-1b-7b"},
+    {"olmoe-1b-7b-0924", "olmoe-1b-7b"},
+    {"nvidia-nemotron-nano-9b-v2", "nemotron-nano-9b-v2"},
+    {"nvidia-nemotron-nano-12b-v2", "nemotron-nano-12b-v2"},
+    {"qwen3-4b-instruct-2507", "qwen3-4b"},
+    {"qwen3-4b-thinking-2507", "qwen3-4b"},
     {"qwen3-30b-a3b-instruct-2507", "qwen3-30b-a3b"},
     {"qwen3-30b-a3b-thinking-2507", "qwen3-30b-a3b"},
     {"qwen3-235b-a22b-instruct-2507", "qwen3-235b-a22b"},
@@ -90,7 +96,8 @@ std::string unknown_model(std::string_view name) {
 
 std::optional<std::string_view> built_in_of_id(std::string_view id) {
   std::string name = name_in_id(id);
-  for (const std::string_view tuned : {"-fp8", "-hf", "-instruct", "-chat", "-base", "-it"}) {
+  for (const std::string_view tuned :
+       {"-fp8", "-hf", "-instruct", "-chat", "-base", "-it", "-pt"}) {
     if (name.ends_with(tuned)) name.erase(name.size() - tuned.size());
   }
   for (const auto& [release, model] : kReleases) {

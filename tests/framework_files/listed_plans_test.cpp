@@ -32,7 +32,7 @@ namespace {
 
 std::uint64_t jobs_to_try() {
   const char* const asked = std::getenv("STEPWRIGHT_RANDOM_JOBS");
-  return asked != nullptr ? std::stoull(asked) : 16;
+  return asked != nullptr ? std::stoull(asked) : 80;
 }
 
 /// Targets that are written and read.

@@ -12,7 +12,8 @@ namespace stepwright {
 namespace {
 
 PythonConfig config_of(std::string_view text, const std::string& function = "") {
-  return read_python_config(text, {.root = "Config", .known = {}}, function, "registry.py");
+  const PythonText texts[] = {{text, "registry.py"}};
+  return read_python_config(texts, {.root = "Config", .known = {}}, function);
 }
 
 std::string config_value(const PythonConfig& config, std::string_view path) {

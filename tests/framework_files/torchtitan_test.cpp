@@ -77,6 +77,111 @@ TEST(Torchtitan, FamiliesWithEqualFlavorsAreApart) {
             "qwen3-8b");
 }
 
+TEST(Torchtitan, TheFamilyIsThatOfTheRegistry) {
+  const auto model = [](const std::string& name, const std::string& import) {
+    const std::string text = import + R"(
+def sft() -> Trainer.Config:
+    return Trainer.Config(model_spec=model_registry("4B"), training=TrainingConfig(seq_len=512))
+)";
+    return import_text("torchtitan", name, text, {.function = "sft"}).planned.job.model_name;
+  };
+  EXPECT_EQ(model("r.py", "from torchtitan.models.qwen3 import model_registry"), "qwen3-4b");
+  EXPECT_EQ(model("models/qwen3/config_registry.py", "from . import model_registry"), "qwen3-4b");
+  // A family that nothing says, and one that has another model of that name.
+  EXPECT_THROW(model("r.py", "from . import model_registry"), Error);
+  EXPECT_THROW(model("r.py", "from torchtitan.models.qwen3_5 import model_registry"), Error);
+  EXPECT_THROW(model("models/qwen3_5/config_registry.py", "from . import model_registry"), Error);
+}
+
+TEST(Torchtitan, SmallFlavorsHaveTheirSizes) {
+  const auto model = [](const std::string& flavor) {
+    const std::string text = R"(from torchtitan.models.qwen3 import model_registry
+def small() -> Trainer.Config:
+    return Trainer.Config(model_spec=model_registry(")" +
+                             flavor + "\"))\n";
+    return import_text("torchtitan", "r.py", text).planned.job.model;
+  };
+  EXPECT_EQ(model("debugmodel").ffn, 3072);
+  EXPECT_FALSE(model("debugmodel").experts);
+  EXPECT_EQ(model("debugmodel_moe").experts->count, 64);
+}
+
+TEST(Torchtitan, AFlavorThatWasReplacedIsNotTheFirst) {
+  const std::string text = R"(from torchtitan.models.llama3 import model_registry
+def own() -> Trainer.Config:
+    spec = model_registry("debugmodel")
+    return Trainer.Config(model_spec=replace(spec, flavor="mine", model=mine))
+)";
+  EXPECT_THROW(import_text("torchtitan", "r.py", text), Error);
+}
+
+/// A function of another registry, changed by one of its own.
+constexpr const char* kTitanRecipe = R"(
+from torchtitan.models.llama3.config_registry import llama3_8b
+
+def _split(config, *, ranks):
+    config.parallelism.tensor_parallel_degree = ranks
+
+def recipe() -> Trainer.Config:
+    config = llama3_8b()
+    config.training.local_batch_size = 4
+    _split(config, ranks=4)
+    return config
+)";
+
+TEST(Torchtitan, FollowsFunctionsIntoTheFilesBesideIt) {
+  const std::vector<SourceFile> files = {{"recipe.py", kTitanRecipe},
+                                         {"models/llama3/config_registry.py", kTitanRegistry}};
+  const Given given{.cluster = "dgx-h100:2", .function = "recipe"};
+  const ImportedPlan read = import_sources("torchtitan", files, given);
+  EXPECT_EQ(read.planned.job.model_name, "llama-3.1-8b");
+  EXPECT_EQ(read.planned.job.length, 8192);
+  EXPECT_EQ(read.planned.plan.micro_batch, 4);
+  EXPECT_EQ(read.planned.plan.parallel.tensor, 4);
+  try {
+    import_sources("torchtitan", std::span(files).first(1), given);
+    FAIL() << "read without the file of llama3_8b";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("llama3_8b(), which stands in none of the files"));
+  }
+}
+
+TEST(Torchtitan, ReadsKernelsOptimizersAndWhatIsCompiled) {
+  const auto read = [](const std::string& spec, const std::string& more = "") {
+    const std::string text =
+        "def llama3_8b() -> Trainer.Config:\n    return Trainer.Config("
+        "model_spec=model_registry(\"8B\"" +
+        spec + ")" + more + ")\n";
+    return import_text("torchtitan", "r.py", text).planned.job;
+  };
+  EXPECT_EQ(read("").kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(read(", attn_backend=\"varlen\"").kernels.attention, AttentionKernel::kFlash3);
+  EXPECT_FALSE(read("").kernels.fused_activation);
+  EXPECT_TRUE(read("", ", compile=CompileConfig(enable=True)").kernels.fused_activation);
+  const std::string muon =
+      ", optimizer=OptimizersContainer.Config(param_groups=["
+      "ParamGroupConfig(optimizer_name=\"Muon\"), "
+      "ParamGroupConfig(optimizer_name=\"AdamW\")])";
+  EXPECT_EQ(read("", muon).optimizer, Optimizer::kMuon);
+}
+
+TEST(Torchtitan, RefusesWhatIsNoPretrainingOfALanguageModel) {
+  const auto kind = [](const std::string& text) {
+    try {
+      import_text("torchtitan", "r.py", text, {.function = "f"});
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return ErrorKind::kRuntime;
+  };
+  EXPECT_EQ(kind("def f():\n    return Controller.Config(model_spec=model_registry(\"8B\"))\n"),
+            ErrorKind::kUnsupported);
+  EXPECT_EQ(kind("from torchtitan.models.flux import model_registry\n"
+                 "def f() -> Trainer.Config:\n"
+                 "    return Trainer.Config(model_spec=model_registry(\"flux-dev\"))\n"),
+            ErrorKind::kUnsupported);
+}
+
 constexpr const char* kTitanToml = R"([model]
 name = "llama3"
 flavor = "8B"

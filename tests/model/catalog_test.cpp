@@ -41,9 +41,10 @@ TEST(Catalog, KnowsNoOtherName) {
 
 TEST(Catalog, LayeredModelsAreWhatTheirConfigurationsSay) {
   for (const auto& [name, file] :
-       {std::pair{"gemma-3-1b", "gemma-3-1b-it"}, std::pair{"glm-4.5-air", "glm-4.5-air"},
+       {std::pair{"deepseek-v2-lite", "deepseek-v2-lite"}, std::pair{"gemma-2-9b", "gemma-2-9b"},
+        std::pair{"gemma-3-1b", "gemma-3-1b-it"}, std::pair{"glm-4.5-air", "glm-4.5-air"},
         std::pair{"gpt-oss-20b", "gpt-oss-20b"}, std::pair{"nemotron-h-8b", "nemotron-h-8b"},
-        std::pair{"olmo-2-7b", "olmo-2-7b"},
+        std::pair{"olmo-2-7b", "olmo-2-7b"}, std::pair{"olmoe-1b-7b", "olmoe-1b-7b"},
         std::pair{"qwen3-next-80b-a3b", "qwen3-next-80b-a3b"}}) {
     Architecture read = read_config(
         Document::load(std::string("tests/huggingface/judge/released/") + file + ".json"));

@@ -26,7 +26,8 @@ const BridgeCommon* common_of(std::string_view function) {
 }
 
 /// Functions of Megatron-Bridge that a recipe calls.
-std::optional<Tree> known_recipe(const std::string& function, const Tree& arguments) {
+std::optional<Tree> known_recipe(const std::string& function, const Tree& arguments,
+                                 const std::string& /*file*/) {
   if (const BridgeCommon* common = common_of(function)) {
     Tree container = Tree::mapping().set(kBase, function);
     if (common->adapters) container.set("peft", Tree::mapping().set("()", "LoRA"));
@@ -134,11 +135,12 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
 }  // namespace
 
 void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (files.size() != 1) fail_input("bridge: one file is read at a time");
   const SourceFile& file = files.front();
+  std::vector<PythonText> texts;
+  for (const SourceFile& one : files) texts.push_back({one.text, one.name});
   const PythonConfig config = read_python_config(
-      file.text, {.root = kContainer, .known = known_recipe, .same = {"to_megatron_provider"}},
-      given.function, file.name);
+      texts, {.root = kContainer, .known = known_recipe, .same = {"to_megatron_provider"}},
+      given.function);
   const Document document = with_settings(Document::from(config.tree, file.name), given);
   const Fields root(document.root());
   name_bridge_model(document, given, draft);

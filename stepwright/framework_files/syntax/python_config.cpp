@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
@@ -24,13 +26,23 @@ constexpr std::size_t kMostNamed = 40;
 
 using Lines = std::span<const PythonLine>;
 
+void leave_places(Tree& tree) {
+  tree.line = 0;
+  for (Tree& item : tree.items) leave_places(item);
+}
+
 /// Follows the statements of a text.
 class Interpreter {
  public:
-  Interpreter(const std::vector<PythonLine>& lines, const PythonWords& words,
-              const std::string& name)
-      : functions_(python_functions(lines)), words_(words), name_(name) {
-    Lines all(lines);
+  /// `others`: those of the other texts, which may be filled later.
+  Interpreter(const PythonText& text, const PythonWords& words,
+              const std::vector<std::unique_ptr<Interpreter>>& others)
+      : lines_(python_lines(text.text, text.name)),
+        functions_(python_functions(lines_)),
+        words_(words),
+        name_(text.name),
+        others_(others) {
+    Lines all(lines_);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (starts_python_word(all[i].text, "def") || starts_python_word(all[i].text, "class")) {
         i = end_of_block(all, i) - 1;
@@ -63,8 +75,8 @@ class Interpreter {
     return found == functions_.end() ? nullptr : &*found;
   }
 
-  /// What a function returns.
-  Tree call(const PythonFunction& function, const Tree& arguments) {
+  /// What a function returns; with `changed` also what its first parameter is in the end.
+  Tree call(const PythonFunction& function, const Tree& arguments, Tree* changed = nullptr) {
     if (std::ranges::find(stack_, function.name) != stack_.end()) {
       fail_input(fmt::format("{}:{}: the function {} calls itself", name_, function.head.line,
                              printable(function.name)));
@@ -75,9 +87,10 @@ class Interpreter {
     }
     stack_.push_back(function.name);
     PythonFrame frame;
-    bind(function, arguments, frame);
+    const std::string first = bind(function, arguments, frame);
     const auto result = run(function.body, frame);
     stack_.pop_back();
+    if (changed != nullptr) *changed = frame.find(first).value_or(unread_value(first));
     return result.value_or(unread_value(function.head.text));
   }
 
@@ -139,9 +152,10 @@ class Interpreter {
   }
 
   std::optional<Tree> result_of(const std::string& function, const Tree& arguments) {
-    if (const PythonFunction* own = find(function)) {
-      Tree result = call(*own, arguments);
+    if (const auto [owner, its] = find_anywhere(function); its != nullptr) {
+      Tree result = owner->call(*its, arguments);
       count(result);
+      if (owner != this) leave_places(result);
       return result;
     }
     const Tree* unnamed = arguments.find("[]");
@@ -161,7 +175,7 @@ class Interpreter {
       }
       return changed;
     }
-    return words_.known ? words_.known(function, arguments) : std::nullopt;
+    return words_.known ? words_.known(function, arguments, name_) : std::nullopt;
   }
 
   Tree evaluate(std::string_view text, std::uint32_t line, PythonFrame& frame) {
@@ -176,7 +190,8 @@ class Interpreter {
     return value;
   }
 
-  void bind(const PythonFunction& function, const Tree& arguments, PythonFrame& frame) {
+  /// Gives parameters their values; the name of the first.
+  std::string bind(const PythonFunction& function, const Tree& arguments, PythonFrame& frame) {
     const PythonScope scope = scope_of(globals_);
     const std::string_view head = function.head.text;
     const std::size_t open = std::min(head.find('('), head.size() - 1);
@@ -209,6 +224,7 @@ class Interpreter {
       names.push_back(word);
       if (!reader.take(',') && !reader.rest().starts_with(")")) break;
     }
+    return names.empty() ? "" : names.front();
   }
 
   /// The value that statements of one block return, if they do.
@@ -307,6 +323,38 @@ class Interpreter {
     }
   }
 
+  /// "use_defaults(config.model, 2)": whether it is a function of the files that changes what its
+  /// first argument names.
+  bool changes_first(const PythonLine& line, PythonFrame& frame) {
+    const std::size_t open = line.text.find('(');
+    if (open == std::string_view::npos || !line.text.ends_with(')')) return false;
+    const auto [owner, function] = find_anywhere(line.text.substr(0, open));
+    if (function == nullptr) return false;
+    const std::string_view arguments = line.text.substr(open + 1);
+    const std::string path(python_trimmed(arguments.substr(0, arguments.find_first_of(",)"))));
+    if (!is_python_path(path) || !frame.knows(path)) return false;
+    const PythonScope scope = scope_of(frame);
+    PythonReader reader(arguments, line.line, name_, scope);
+    const Tree given = reader.arguments();
+    if (!python_trimmed(reader.rest()).empty()) return false;
+    Tree changed;
+    owner->call(*function, given, &changed);
+    count(changed);
+    if (owner != this) leave_places(changed);
+    frame.take_back(path);
+    frame.set(path, std::move(changed), unread_);
+    return true;
+  }
+
+  /// A function of this text, or else of another one, with whose it is.
+  std::pair<Interpreter*, const PythonFunction*> find_anywhere(std::string_view name) {
+    if (const PythonFunction* own = find(name)) return {this, own};
+    for (const auto& other : others_) {
+      if (const PythonFunction* its = other->find(name)) return {other.get(), its};
+    }
+    return {nullptr, nullptr};
+  }
+
   void assign(const PythonLine& line, PythonFrame& frame) {
     if (++assignments_ > kMostAssignments) {
       fail_input(
@@ -314,6 +362,7 @@ class Interpreter {
     }
     const PythonAssignment set = python_assignment(line, name_);
     if (!set.value) {
+      if (changes_first(line, frame)) return;
       note(line.text.substr(0, line.text.find('(')), line.text, line.line);
       return;
     }
@@ -352,9 +401,11 @@ class Interpreter {
     if (!any) note(line.text.substr(0, line.text.find('=')), line.text, line.line);
   }
 
+  std::vector<PythonLine> lines_;
   std::vector<PythonFunction> functions_;
   const PythonWords& words_;
   const std::string& name_;
+  const std::vector<std::unique_ptr<Interpreter>>& others_;
   PythonFrame globals_;
   std::vector<std::string_view> stack_;
   std::vector<PythonUnread> unread_;
@@ -411,16 +462,20 @@ void collect(const Tree& tree, const std::string& path, std::vector<PythonUnread
 
 }  // namespace
 
-PythonConfig read_python_config(std::string_view text, const PythonWords& words,
-                                const std::string& function, const std::string& name) {
-  const std::vector<PythonLine> lines = python_lines(text, name);
-  Interpreter interpreter(lines, words, name);
+PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
+                                const std::string& function) {
+  std::vector<std::unique_ptr<Interpreter>> interpreters;
+  for (const PythonText& text : texts) {
+    interpreters.push_back(std::make_unique<Interpreter>(text, words, interpreters));
+  }
+  Interpreter& first = *interpreters.front();
+  const auto& [text, name] = texts.front();
   PythonConfig config;
-  if (const PythonFunction* found = chosen(interpreter, function, words.root, name)) {
+  if (const PythonFunction* found = chosen(first, function, words.root, name)) {
     config.function = std::string(found->name);
-    config.tree = interpreter.call(*found, Tree::mapping());
+    config.tree = first.call(*found, Tree::mapping());
   } else {
-    config.tree = interpreter.first_root(text);
+    config.tree = first.first_root(text);
   }
   if (is_unread(config.tree)) {
     fail_input(fmt::format("{}:{}: what {} returns is not followed: {}", name, config.tree.line,
@@ -429,7 +484,12 @@ PythonConfig read_python_config(std::string_view text, const PythonWords& words,
   if (config.tree.kind != Tree::Kind::kMapping) {
     fail_input(fmt::format("{}: {} returns no {}", name, printable(config.function), words.root));
   }
-  config.unread = std::move(interpreter.unread());
+  for (const auto& one : interpreters) {
+    for (PythonUnread& unread : one->unread()) {
+      if (one != interpreters.front()) unread.line = 0;
+      config.unread.push_back(std::move(unread));
+    }
+  }
   collect(config.tree, "", config.unread);
   return config;
 }

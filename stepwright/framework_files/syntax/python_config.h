@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,17 +15,26 @@ namespace stepwright {
 /// What a reader knows of a program whose configurations are Python functions.
 struct PythonWords {
   std::string_view root;  ///< The class of a configuration: "Trainer.Config".
-  /// What functions of other files give; nothing where it is unknown.
-  std::function<std::optional<Tree>(const std::string& function, const Tree& arguments)> known;
+  /// What functions that stand in none of the files give, called in one of them; nothing where it
+  /// is unknown.
+  std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
+                                    const std::string& file)>
+      known;
   /// Methods that give what they are called of.
   std::vector<std::string_view> same{};
+};
+
+/// A text of Python, and the name of its file.
+struct PythonText {
+  std::string_view text;
+  std::string name;
 };
 
 /// A place of a configuration whose value no literal says.
 struct PythonUnread {
   std::string name;        ///< "training.steps".
   std::string expression;  ///< As it was written.
-  std::uint32_t line = 0;
+  std::uint32_t line = 0;  ///< 0: of another text than the first.
 };
 
 /// What a function returns.
@@ -34,12 +44,14 @@ struct PythonConfig {
   std::vector<PythonUnread> unread;  ///< Values that are no literals, and statements passed over.
 };
 
-/// The configuration that a function of a Python text returns; without `function` the only one that
-/// does. Assignments are followed in their order, into functions of the same text too; conditions
-/// on known values are decided. Nothing is executed. Fails with `kInput` where several functions
-/// return configurations (naming them), where `function` is none of them, on functions that call
-/// themselves, beyond 10,000 assignments, and on texts whose values grow beyond a million.
-PythonConfig read_python_config(std::string_view text, const PythonWords& words,
-                                const std::string& function, const std::string& name);
+/// The configuration that a function of the first text returns; without `function` the only one
+/// that does. Assignments are followed in their order, into functions of the same text too, and
+/// into those of the other texts where it has none of that name, whose values have no lines;
+/// conditions on known values are decided. Nothing is executed. Fails with `kInput` where several
+/// functions return configurations (naming them), where `function` is none of them, on functions
+/// that call themselves, beyond 10,000 assignments, and on texts whose values grow beyond a
+/// million.
+PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
+                                const std::string& function);
 
 }  // namespace stepwright

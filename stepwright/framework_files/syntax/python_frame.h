@@ -25,6 +25,8 @@ class PythonFrame {
   [[nodiscard]] bool knows(const std::string& path) const;
   /// The object of a path was put into another one: what is set in it later is not followed.
   void put_away(const std::string& path) { put_away_.insert(resolved(path)); }
+  /// It was only lent to a function that has ended.
+  void take_back(const std::string& path) { put_away_.erase(resolved(path)); }
 
  private:
   [[nodiscard]] std::string resolved(std::string path) const;

@@ -229,7 +229,8 @@ std::optional<Tree> PythonReader::called(const std::string& name) {
       return known;
     }
   }
-  const char first = name[std::min(name.rfind('.') + 1, name.size() - 1)];
+  const std::size_t own = name.find_first_not_of('_', name.rfind('.') + 1);
+  const char first = own == std::string::npos ? '_' : name[own];
   if (std::isupper(static_cast<unsigned char>(first)) == 0) return std::nullopt;
   call.set("()", Tree::scalar(name, true));
   call.line = begin.line;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/syntax/toml.h"
@@ -10,6 +13,8 @@ namespace stepwright {
 namespace {
 
 constexpr std::string_view kRoot = "Trainer.Config";
+constexpr std::string_view kRegistry = "model_registry";
+constexpr std::string_view kImport = "from torchtitan.models.";
 
 /// The words before a configuration in a log: torchtitan/config/manager.py, torchtitan/train.py.
 constexpr std::string_view kPrinted[] = {"Running with configs: {", "Running with args: {"};
@@ -28,34 +33,126 @@ std::string_view braced(std::string_view text, const std::string& name) {
   fail_input(fmt::format("{}: the configuration that it prints never ends", name));
 }
 
-/// A function of the registry that names a flavor: torchtitan/models/*/__init__.py.
-std::optional<Tree> known_call(const std::string& function, const Tree& arguments) {
-  if (!function.ends_with("model_registry")) return std::nullopt;
-  Tree call = arguments;
-  call.set("()", Tree::scalar(function, true));
-  return call;
+/// The family whose registry a call names: "llama3_model_registry", "qwen3.model_registry".
+std::string_view family_of_call(std::string_view function) {
+  function.remove_suffix(kRegistry.size());
+  const std::size_t end = function.find_last_not_of("._");
+  return end == std::string_view::npos ? "" : function.substr(0, end + 1);
 }
 
-/// Without its batch or its degrees a configuration says nothing.
+/// The one family from which a file imports its registry; empty: none, or several.
+std::string_view imported_family(std::string_view text) {
+  std::string_view family;
+  for (std::size_t at = text.find(kImport); at != std::string_view::npos;
+       at = text.find(kImport, at)) {
+    at += kImport.size();
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    const std::size_t end = line.find(" import ");
+    const std::string_view names = end == std::string_view::npos ? "" : line.substr(end + 8);
+    const std::size_t registry = names.find(kRegistry);
+    if (registry == std::string_view::npos || names.find(" as ", registry) < names.size()) continue;
+    const std::string_view module = line.substr(0, end);
+    if (!family.empty() && family != module) return "";
+    family = module;
+  }
+  return family;
+}
+
+/// The folder of a registry: torchtitan/models/FAMILY/config_registry.py.
+std::string_view family_of_folder(std::string_view name) {
+  if (!name.ends_with("/config_registry.py")) return "";
+  const std::string_view folder = name.substr(0, name.rfind('/'));
+  return folder.substr(folder.rfind('/') + 1);
+}
+
+/// The family of the flavors that a call of the registry in a file names; empty: nothing says it.
+std::string_view family_in(std::string_view function, const SourceFile& file) {
+  const std::string_view called = family_of_call(function);
+  if (!called.empty()) return called;
+  const std::string_view imported = imported_family(file.text);
+  return imported.empty() ? family_of_folder(file.name) : imported;
+}
+
+/// What functions of torchtitan give: its registry (torchtitan/models/*/__init__.py) a flavor,
+/// `default_adamw` (torchtitan/components/optimizer/optimizer.py) one group of parameters, its
+/// graph trainer (torchtitan/experiments/graph_trainer/configs.py) what it is given.
+std::optional<Tree> known_call(const std::string& function, const Tree& arguments,
+                               const SourceFile& file) {
+  if (function.ends_with(kRegistry)) {
+    Tree call = arguments;
+    call.set("()", Tree::scalar(function, true));
+    const std::string_view family = family_in(function, file);
+    if (!family.empty()) call.set(kTitanFamily, Tree::scalar(std::string(family), true));
+    return call;
+  }
+  if (function == "default_adamw") return Tree::mapping().set("name", "AdamW");
+  const Tree* unnamed = arguments.find("[]");
+  if (function != "to_graph_trainer_config" || unnamed == nullptr) return std::nullopt;
+  Tree config = unnamed->items.front();
+  if (config.kind == Tree::Kind::kMapping) config.set("graph_trainer", Tree::scalar("true", false));
+  return config;
+}
+
+/// Refuses what trains no language model by the next token.
+void check_kind(const PythonConfig& config, const std::string& name) {
+  const Tree* call = config.tree.find("()");
+  if (call != nullptr && call->text == "Controller.Config") {
+    fail_unsupported(fmt::format(
+        "{}: {} makes a Controller.Config, torchtitan's reinforcement learning: its trainer is "
+        "read nowhere yet",
+        name, printable(config.function)));
+  }
+  const Tree* model = config.tree.find("model_spec");
+  const Tree* family = model == nullptr ? nullptr : model->find(kTitanFamily);
+  if (family != nullptr && family->text == "flux") {
+    fail_unsupported(fmt::format("{}: {} trains Flux, which is no language model", name,
+                                 printable(config.function)));
+  }
+}
+
+/// Without its batch or its degrees a configuration says nothing, nor does one that changes what a
+/// function of another file gives.
 void check_sections(const PythonConfig& config, const std::string& name) {
   for (const PythonUnread& one : config.unread) {
-    if (one.name != "training" && one.name != "parallelism") continue;
-    fail_input(fmt::format("{}:{}: {} is {}, and nothing is executed: write out what it returns",
-                           name, one.line, one.name, printable(one.expression)));
+    const std::string what = printable(one.expression);
+    if (one.name == "training" || one.name == "parallelism") {
+      fail_input(fmt::format("{}:{}: {} is {}, and nothing is executed: write out what it returns",
+                             name, one.line, one.name, what));
+    }
+    const bool given_by_call = one.expression.find('(') != std::string::npos &&
+                               !one.expression.starts_with(one.name + "(");
+    const bool variable =
+        one.name.find_first_of(". ") == std::string::npos && config.tree.find(one.name) == nullptr;
+    if (!given_by_call || !variable) continue;
+    fail_input(
+        fmt::format("{}:{}: {} is {}, which stands in none of the files: give the file of "
+                    "that function beside it",
+                    name, one.line, printable(one.name), what));
   }
+}
+
+TitanFile read_functions(std::span<const SourceFile> files, const Given& given) {
+  std::vector<PythonText> texts;
+  for (const SourceFile& file : files) texts.push_back({file.text, file.name});
+  const auto known = [files](const std::string& function, const Tree& arguments,
+                             const std::string& name) {
+    const auto file = std::ranges::find(files, name, &SourceFile::name);
+    return known_call(function, arguments, file == files.end() ? files.front() : *file);
+  };
+  PythonConfig config = read_python_config(texts, {.root = kRoot, .known = known}, given.function);
+  const std::string& name = files.front().name;
+  check_kind(config, name);
+  check_sections(config, name);
+  Document document = with_settings(Document::from(config.tree, name), given);
+  return {std::move(document), false, std::move(config)};
 }
 
 }  // namespace
 
-TitanFile read_titan_file(const SourceFile& file, const Given& given) {
-  const bool python = file.name.ends_with(".py") || holds(file, kRoot);
-  if (python) {
-    PythonConfig config = read_python_config(file.text, {.root = kRoot, .known = known_call},
-                                             given.function, file.name);
-    check_sections(config, file.name);
-    Document document = with_settings(Document::from(config.tree, file.name), given);
-    return {std::move(document), false, std::move(config)};
-  }
+TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given) {
+  const SourceFile& file = files.front();
+  if (file.name.ends_with(".py") || holds(file, kRoot)) return read_functions(files, given);
+  if (files.size() != 1) fail_input("torchtitan: one file is read, but registries of functions");
   std::string_view text = file.text;
   for (const std::string_view words : kPrinted) {
     const std::size_t at = text.find(words);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "stepwright/core/document.h"
 #include "stepwright/framework_files/draft.h"
@@ -16,10 +18,14 @@ struct TitanFile {
   PythonConfig python;  ///< Of a Python function.
 };
 
+/// Where a call of the registry says of which family it makes a flavor.
+inline constexpr std::string_view kTitanFamily = "family";
+
 /// Reads a TOML file, the JSON of a configuration that torchtitan dumps or prints in its log
-/// (torchtitan/config/manager.py), or a registry of Python functions, of which
-/// `Given::function` is taken.
-TitanFile read_titan_file(const SourceFile& file, const Given& given);
+/// (torchtitan/config/manager.py), or a registry of Python functions, of which `Given::function` is
+/// taken; behind it the registries whose functions it calls. Fails with `kUnsupported` on what is
+/// no pretraining of a language model.
+TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given);
 
 /// Reads such a configuration.
 void read_titan_config(const TitanFile& file, const Given& given, Draft& draft);

@@ -42,15 +42,20 @@ class Imports {
   std::set<std::pair<std::string, std::string>> names_;
 };
 
+std::string_view attention_of(const Job& job) {
+  return job.kernels.attention == AttentionKernel::kFlash3 ? kTitanVarlen : kTitanFlex;
+}
+
 /// A Llama of other sizes than its flavors have.
-std::string llama_of_sizes(const Architecture& model, std::int64_t length, Imports& imports) {
+std::string llama_of_sizes(const Job& job, Imports& imports) {
+  const Architecture& model = job.model;
   imports.add("models", "llama3");
   imports.add("models.common", "ComplexRoPE");
   imports.add("protocols.model_spec", "ModelSpec");
   const std::string tied = model.tied ? ",\n        enable_weight_tying=True" : "";
   return fmt::format(
       "def stepwright_model() -> ModelSpec:\n"
-      "    spec = llama3.model_registry(\"debugmodel\")\n"
+      "    spec = llama3.model_registry(\"debugmodel\", attn_backend=\"{}\")\n"
       "    width, vocabulary, heads = {}, {}, {}\n"
       "    tokens = replace(spec.model.tok_embeddings, num_embeddings=vocabulary, "
       "embedding_dim=width)\n"
@@ -59,30 +64,31 @@ std::string llama_of_sizes(const Architecture& model, std::int64_t length, Impor
       "        n_layers={},\n        dim=width,\n        n_heads=heads,\n        n_kv_heads={},\n"
       "        hidden_dim={},\n"
       "        rope=ComplexRoPE.Config(dim=width // heads, max_seq_len={}, theta={:.1f}),\n"
-      "        attn_backend=\"flex\",\n    )\n"
+      "        attn_backend=\"{}\",\n    )\n"
       "    model = replace(\n"
       "        spec.model,\n        dim=width,\n        vocab_size=vocabulary,\n"
       "        tok_embeddings=tokens,\n"
       "        norm=replace(spec.model.norm, normalized_shape=width),\n        lm_head=head,\n"
       "        layers=layers{},\n    )\n"
       "    return replace(spec, flavor=\"stepwright\", model=model)\n\n\n",
-      model.hidden, model.vocabulary, model.heads, model.layers, model.kv_heads, model.ffn,
-      std::max(model.positions, length), model.rotary_base, tied);
+      attention_of(job), model.hidden, model.vocabulary, model.heads, model.layers, model.kv_heads,
+      model.ffn, std::max(model.positions, job.length), model.rotary_base, attention_of(job), tied);
 }
 
 /// The call that makes the model, with what its dispatcher of experts is called.
 std::string call_of_model(const PlannedJob& planned, Imports& imports, std::string& functions) {
   const TitanFlavor* flavor = titan_flavor_of(planned.job.model_name);
   if (flavor == nullptr && titan_builds(planned.job.model)) {
-    functions = llama_of_sizes(planned.job.model, planned.job.length, imports);
+    functions = llama_of_sizes(planned.job, imports);
     return "stepwright_model()";
   }
   imports.add(fmt::format("models.{}", flavor != nullptr ? flavor->name : "llama3"),
               "model_registry");
   const bool experts = planned.job.model.experts.has_value();
   const bool once = planned.job.dispatcher == Dispatcher::kOncePerNode;
-  return fmt::format("model_registry(\"{}\"{})",
+  return fmt::format("model_registry(\"{}\", attn_backend=\"{}\"{})",
                      flavor != nullptr ? flavor->flavor : std::string_view(planned.job.model_name),
+                     attention_of(planned.job),
                      !experts ? ""
                      : once   ? ", moe_comm_backend=\"deepep\""
                               : ", moe_comm_backend=\"standard\"");

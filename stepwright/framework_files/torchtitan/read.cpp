@@ -5,10 +5,12 @@
 #include <array>
 #include <cctype>
 
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/python_report.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/settings.h"
@@ -20,13 +22,22 @@
 namespace stepwright {
 namespace {
 
-/// The family of a flavor: by the name of the model, of the function that makes the configuration,
-/// or by the folder of the model's tokenizer.
-bool is_of_family(const TitanFlavor& flavor, const Fields& root, const TitanFile& file) {
-  if (file.toml) {
-    return root.section("model").word("name", "llama3") == flavor.name;
+/// Whether a text has a word between underscores: "qwen3" of "sft_qwen3_8b", not of "qwen35_2b".
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || text[at - 1] == '_') && (end == text.size() || text[end] == '_')) return true;
   }
-  return file.python.function.starts_with(flavor.name);
+  return false;
+}
+
+/// The family of a flavor: by the name of the model, by where the function that makes it comes
+/// from, else by what the configuration is called.
+bool is_of_family(const TitanFlavor& flavor, const Fields& root, const TitanFile& file) {
+  if (file.toml) return root.section("model").word("name", "llama3") == flavor.name;
+  const std::string family = root.section("model_spec").word(kTitanFamily, "");
+  return family.empty() ? has_word(file.python.function, flavor.name) : family == flavor.name;
 }
 
 /// The flavor that a file names.
@@ -34,8 +45,9 @@ std::string flavor_of(const Fields& root, const TitanFile& file) {
   if (file.toml) return root.section("model").word("flavor", "debugmodel");
   const Fields spec = root.section("model_spec");
   const auto unnamed = spec.find("[]");
-  if (unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar()) return unnamed->at(0).text();
-  return spec.word("flavor", "");
+  const bool first = unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar();
+  // Where a flavor was replaced by another one, its name stands beside that of the first.
+  return spec.word("flavor", first ? unnamed->at(0).text() : "");
 }
 
 /// The built-in model after which the folder of the tokenizer is called, if it is.
@@ -51,24 +63,51 @@ std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
   return "";
 }
 
+/// Whether flavors have the same sizes: "8B_flex" differs from "8B" in its attention alone.
+bool is_same_model(std::string_view known, std::string_view flavor) {
+  if (!flavor.starts_with(known)) return false;
+  const std::string_view more = flavor.substr(known.size());
+  static constexpr std::string_view kVariants[] = {"_flex", "_varlen", "_non_fused_qkv"};
+  return more.empty() || std::ranges::any_of(kVariants, [&](std::string_view variant) {
+           return more.starts_with(variant);
+         });
+}
+
 void read_model_name(const Fields& root, const TitanFile& file, Draft& draft, const Given& given) {
   const std::string flavor = flavor_of(root, file);
   if (given.known_model || flavor.empty()) return;
+  const auto hub = root.find("hf_model");
+  if (hub && hub->is_scalar()) {
+    // Flavors of torchtitan's back end of transformers: the model as it is, or a small one like it.
+    const bool whole = flavor.find("debug") == std::string::npos;
+    if (whole && take_named_model(hub->text(), given, draft)) return;
+    fail_input(fmt::format("{}: --model is required: the flavor {} of {} is not built in",
+                           file.document.name(), printable(flavor), printable(hub->text())));
+  }
   const std::string_view assets = model_of_assets(root, file);
   std::string_view model;
   for (const TitanFlavor& known : kTitanFlavors) {
-    // "8B_flex" differs from "8B" in its attention alone.
-    const std::string variant = fmt::format("{}_", known.flavor);
-    const bool same = known.flavor == flavor || flavor.starts_with(variant);
-    if (!same || !is_of_family(known, root, file)) continue;
+    if (!is_same_model(known.flavor, flavor) || !is_of_family(known, root, file)) continue;
     if (model.empty() || known.model == assets) model = known.model;
   }
   if (model.empty()) {
-    fail_input(fmt::format("{}: --model is required: the flavor {} is none of the built-in models",
-                           file.document.name(), printable(flavor)));
+    const std::string family = root.section("model_spec").word(kTitanFamily, "");
+    fail_input(fmt::format(
+        "{}: --model is required: the flavor {}{} is none of the built-in models",
+        file.document.name(), printable(flavor), family.empty() ? "" : " of " + printable(family)));
   }
   draft.model = built_in_model(model);
-  draft.notes.push_back(fmt::format("The flavor {} is taken to be the model {}.", flavor, model));
+  const bool sizes = !draft.model;
+  if (sizes) {
+    const Document mapping = Document::parse(fmt::format("model: {}", model), "flavor.yaml");
+    draft.model = read_inline_model(mapping.root().get("model"));
+  }
+  const std::int64_t ahead = root.section("model_spec").integer("num_mtp_layers", 0, 0);
+  if (ahead > 0) draft.model->multi_token_layers = std::min(ahead, draft.model->layers);
+  draft.model->count_multi_token = ahead > 0;
+  draft.notes.push_back(
+      sizes ? fmt::format("The flavor {} has the sizes {}.", flavor, model)
+            : fmt::format("The flavor {} is taken to be the model {}.", flavor, model));
 }
 
 /// Counted in tokens since 2026.
@@ -242,10 +281,61 @@ void read_converters(const Fields& root, Draft& draft) {
     } else if (word.find("float8") != std::string::npos) {
       if (draft.precision != DType::kMxfp8) draft.precision = DType::kFp8;
     } else if (!word.empty()) {
+      const bool adapters = word.find("lora") != std::string::npos;
       draft.report.not_read.push_back({"model.converters", printable(word), "", 0, Matters::kYes,
-                                       "what this converter changes"});
+                                       adapters ? "adapters: all weights are trained in the plan"
+                                                : "what this converter changes"});
     }
   }
+}
+
+/// Groups of parameters by the optimizer of each (torchtitan/components/optimizer/optimizer.py):
+/// Muon takes matrices where any group names it, AdamW the rest.
+void read_titan_optimizer(const Fields& fields, Draft& draft) {
+  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdamW, "AdamW"},
+                                                {Optimizer::kAdam, "Adam"},
+                                                {Optimizer::kMuon, "Muon"},
+                                                {Optimizer::kMuon, "DistMuon"}};
+  draft.optimizer = fields.choice("name", kWords, Optimizer::kAdamW);
+  const auto groups = fields.node().find("param_groups");
+  if (!groups || !groups->is_sequence()) return;
+  for (std::size_t i = 0; i < groups->size(); ++i) {
+    const Node group = groups->at(i);
+    const auto name = group.is_mapping() ? group.find("optimizer_name") : std::nullopt;
+    if (!name || !name->is_scalar()) continue;
+    const auto* const word = std::ranges::find(kWords, name->text(), &Named<Optimizer>::name);
+    if (word == std::end(kWords)) {
+      draft.leave_out(*name, "the states of this optimizer: those of AdamW are counted");
+    } else if (draft.optimizer != Optimizer::kMuon) {
+      draft.optimizer = word->value;
+    }
+  }
+  static_cast<void>(fields.find("param_groups"));
+}
+
+/// torch.compile fuses norms and gates of the blocks, and the loss: torchtitan/config/configs.py,
+/// CompileConfig. Asynchronous tensor parallelism is compiled, too, but no plan with it says so:
+/// what that fuses is left out, so that a plan is read back as it was written.
+void read_titan_compile(const Fields& root, Draft& draft) {
+  const Fields compile = root.section("compile");
+  const auto enable = compile.node().find("enable");
+  if (draft.plan.overlap.tensor && enable && enable->is_scalar()) {
+    draft.leave_out(*enable, "what torch.compile fuses");
+    return;
+  }
+  const bool blocks = root.section("training").flag("compile", false);
+  if (!blocks && !compile.flag("enable", false)) return;
+  const auto listed = compile.find("components");
+  const std::vector<std::string> parts =
+      listed ? words_in(*listed) : std::vector<std::string>{"model", "loss"};
+  const auto has = [&](std::string_view part) {
+    return std::ranges::find(parts, part) != parts.end();
+  };
+  if (has("model")) {
+    draft.kernels.emplace_back(&Kernels::fused_norm, true);
+    draft.kernels.emplace_back(&Kernels::fused_activation, true);
+  }
+  if (has("loss")) draft.fused_cross_entropy = true;
 }
 
 void read_titan_precision(const Fields& root, Draft& draft) {
@@ -260,9 +350,7 @@ void read_titan_precision(const Fields& root, Draft& draft) {
   draft.plan.accumulate = fields.choice("mixed_precision_reduce", kTypes, DType::kFp32);
   read_converters(root, draft);
   if (root.section("loss").word("()", "").starts_with("Chunked")) draft.fused_cross_entropy = true;
-  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdamW, "AdamW"},
-                                                {Optimizer::kAdam, "Adam"}};
-  draft.optimizer = root.section("optimizer").choice("name", kWords, Optimizer::kAdamW);
+  read_titan_optimizer(root.section("optimizer"), draft);
 }
 
 /// Forward and backward are one CUDA graph since 0.3, unless a file says otherwise or has what
@@ -274,6 +362,27 @@ void read_titan_graphs(const Fields& training, Draft& draft) {
   if (draft.cuda_graphs.step && !training.has("disable_cuda_graphs")) {
     draft.assume("job.kernels", "a step is a CUDA graph unless training.disable_cuda_graphs");
   }
+}
+
+/// The kernel of attention by `attn_backend`: with documents of any length FlashAttention-3 where a
+/// device has it, version 4 on Blackwell, for which cuDNN's stands, and else version 2
+/// (torchtitan/tools/utils.py, get_cuda_flash_attention_impl); by version 4 likewise.
+void read_titan_attention(const Fields& spec, Draft& draft) {
+  const auto backend = spec.node().find("attn_backend");
+  if (backend && !backend->is_scalar()) return;
+  // Its default is FlexAttention, but for gpt-oss.
+  const bool any_length = spec.word(kTitanFamily, "") == "gpt_oss";
+  const std::string word(backend ? backend->text() : any_length ? kTitanVarlen : kTitanFlex);
+  const Generation& generation = generation_of(draft.cluster.device);
+  const bool third = generation.has_kernel[static_cast<std::size_t>(AttentionKernel::kFlash3)];
+  if (word == kTitanVarlen || word == kTitanFlexFlash) {
+    draft.attention = third                                 ? AttentionKernel::kFlash3
+                      : generation.compute_capability >= 10 ? AttentionKernel::kCudnn
+                                                            : AttentionKernel::kFlash2;
+  } else if (word != kTitanFlex) {
+    return;
+  }
+  static_cast<void>(spec.find("attn_backend"));
 }
 
 void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) {
@@ -289,8 +398,13 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
                                                  {Dispatcher::kOncePerNode, "deepep"},
                                                  {Dispatcher::kOncePerNode, "hybridep"}};
   draft.dispatcher = fields.choice("expert_parallel_comm_backend", kWords, Dispatcher::kAllToAll);
-  draft.dispatcher =
-      root.section("model_spec").choice("moe_comm_backend", kWords, draft.dispatcher);
+  const Fields spec = root.section("model_spec");
+  const auto backend = spec.node().find("moe_comm_backend");
+  if (backend && backend->is_scalar() && backend->text() == "minimal_async_ep") {
+    draft.leave_out(*backend, "its own exchange of tokens without waits for sizes");
+  } else {
+    draft.dispatcher = spec.choice("moe_comm_backend", kWords, draft.dispatcher);
+  }
   plan.collectives = {};
 }
 
@@ -310,14 +424,17 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
   read_titan_recompute(root, file, draft);
   read_titan_precision(root, draft);
   read_titan_overlap(root, parallelism, draft);
-  if (!file.toml) read_titan_graphs(root.section("training"), draft);
+  read_titan_compile(root, draft);
+  if (!file.toml) {
+    read_titan_graphs(root.section("training"), draft);
+    read_titan_attention(root.section("model_spec"), draft);
+  }
   list_settings(root, file.document.name(), kTitanSettings, draft.report);
   list_python_unread(file.python, file.document, kTitanSettings, draft.report);
 }
 
 void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (files.size() != 1) fail_input("torchtitan: one file is read at a time");
-  read_titan_config(read_titan_file(files.front(), given), given, draft);
+  read_titan_config(read_titan_file(files, given), given, draft);
 }
 
 bool is_torchtitan(const SourceFile& file) {

@@ -65,6 +65,11 @@ void split_by_weight(const Fields& fields, std::int64_t layers, Plan& plan) {
 void read_titan_schedule(const Fields& fields, std::int64_t layers, Draft& draft) {
   Plan& plan = draft.plan;
   if (plan.parallel.pipeline == 1) return;
+  const auto named = fields.find("pipeline_parallel_schedule");
+  const auto foreign = [&](std::string_view word) { return named && named->text() == word; };
+  if (std::ranges::any_of(kTitanOtherSchedules, foreign)) {
+    named->fail_unsupported("no plan has this schedule");
+  }
   plan.schedule.kind = fields.choice("pipeline_parallel_schedule", kTitanSchedules,
                                      ScheduleKind::kOneForwardOneBackward);
   plan.schedule.chunks = chunks_of(plan.schedule.kind, {2}).front();
