@@ -79,8 +79,18 @@ Framework framework_for(const LaunchTarget& target, const Job& job, const std::s
   if (!target.framework.empty() && framework.name != target.framework) {
     framework = {.name = std::string(target.framework), .version = ""};
   }
+  if (!target.variant.empty()) framework.variant = target.variant;
   if (!release.empty()) framework.version = release;
   return framework;
+}
+
+/// Names the variant of the framework that the target's program is, if that runs the plan: beside
+/// other files than its own, as a JSON of DeepSpeed, its program may run more.
+void take_variant(const LaunchTarget& target, PlannedJob& planned) {
+  Framework framework = planned.job.framework;
+  if (target.variant.empty() || framework.name != target.framework) return;
+  framework.variant = target.variant;
+  if (not_run(framework, planned.job, planned.plan).empty()) planned.job.framework = framework;
 }
 
 std::string nearest_text(const Framework& framework, const PlannedJob& planned) {
@@ -113,7 +123,7 @@ void settle_runs(const Framework& framework, PlannedJob& planned, bool take_near
                                  nearest ? ": --nearest writes that one" : ""));
   }
   notes.push_back(fmt::format("Written is the nearest plan that {} runs; it has {}.",
-                              framework.name,
+                              framework.variant.empty() ? framework.name : framework.variant,
                               changes(canonical(planned.plan, planned.job), *nearest)));
   planned.plan = *nearest;
 }
@@ -162,9 +172,11 @@ std::vector<std::string> import_words() {
 }
 
 Framework target_framework(std::string_view word, const std::string& release) {
-  const std::string_view name = target_of(word).framework;
-  if (name.empty()) return {};
-  return {.name = std::string(name), .version = release};
+  const LaunchTarget& target = target_of(word);
+  if (target.framework.empty()) return {};
+  return {.name = std::string(target.framework),
+          .version = release,
+          .variant = std::string(target.variant)};
 }
 
 LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::string& release,
@@ -210,7 +222,10 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> s
                         .refused = {}};
   imported.refused = illegal(imported.planned.job, imported.planned.plan);
   if (imported.refused && !as_it_is) fail_refused(*imported.refused, name);
-  if (!imported.refused) imported.planned = started(std::move(imported.planned));
+  if (!imported.refused) {
+    imported.planned = started(std::move(imported.planned));
+    take_variant(target, imported.planned);
+  }
   imported.report = std::move(draft.report);
   settle_report(imported.planned, imported.report);
   return imported;

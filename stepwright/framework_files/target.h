@@ -17,9 +17,9 @@ struct LaunchTarget {
   std::string_view checked;       ///< What the files were checked against.
   std::string_view assumes;       ///< What every file assumes.
   bool sets_environment = false;  ///< Its file is a script that sets variables.
-  /// Its program runs some of what the framework below it runs; its writer refuses the rest by
-  /// name.
-  bool in_part = false;
+  /// The variant of its framework that its program is (`plan/frameworks/`), where it runs some of
+  /// what that runs: search, answers, nearest plans and exports read the same table.
+  std::string_view variant = {};
   /// Writes a plan that the framework runs; nothing for a target that is only read.
   std::string (*write)(const PlannedJob& planned, const std::vector<std::string>& header) = nullptr;
   /// Reads files; nothing for a target that is only written.

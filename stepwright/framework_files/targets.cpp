@@ -107,7 +107,7 @@ constexpr LaunchTarget kTargets[] = {
      .assumes =
          "the model's config.json and weights in the folder base_model, and a few steps on a "
          "small public data set until datasets says otherwise",
-     .in_part = true,
+     .variant = "axolotl",
      .write = write_axolotl,
      .read = read_axolotl,
      .recognises = is_axolotl},
@@ -117,7 +117,7 @@ constexpr LaunchTarget kTargets[] = {
      .checked = "llamafactory 0.9.5 (by source only)",
      .assumes = "the model's config.json and weights in the folder model_name_or_path, and a few "
                 "steps on its own c4_demo until dataset says otherwise",
-     .in_part = true,
+     .variant = "llama-factory",
      .write = write_llamafactory,
      .read = read_llamafactory,
      .recognises = is_llamafactory},
@@ -129,7 +129,7 @@ constexpr LaunchTarget kTargets[] = {
          "the model's config.json and weights in the folder of --model, and a few steps on a "
          "public data set until TRAIN_ARGS and DATA_ARGS say otherwise",
      .sets_environment = true,
-     .in_part = true,
+     .variant = "ms-swift",
      .write = write_swift,
      .read = read_swift,
      .recognises = is_swift},
@@ -153,7 +153,7 @@ constexpr LaunchTarget kTargets[] = {
      .checked = "NVIDIA-NeMo/RL of 2026, by source only",
      .assumes = "the model's config.json and weights in the folder model_name, and a few steps of "
                 "supervised training on squad until data says otherwise",
-     .in_part = true,
+     .variant = "nemo-rl",
      .write = write_nemo_rl,
      .read = read_nemo_rl,
      .recognises = is_nemo_rl},

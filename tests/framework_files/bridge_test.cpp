@@ -94,5 +94,17 @@ TEST(Bridge, AsksWhichRecipe) {
   EXPECT_THROW(import_text("", "recipes.py", kBridgeRecipes), Error);
 }
 
+TEST(Bridge, ClassesOfModelsAreTheBuiltInOnes) {
+  const std::string text = R"(from megatron.bridge.training.config import ConfigContainer
+def nano() -> ConfigContainer:
+    cfg = _pretrain_common()
+    cfg.model = NemotronNanoModelProvider9Bv2(tensor_model_parallel_size=2, sequence_parallel=True)
+    return cfg
+)";
+  const ImportedPlan read = import_text("", "recipe.py", text);
+  EXPECT_EQ(read.planned.job.model_name, "nemotron-nano-9b-v2");
+  EXPECT_EQ(read.planned.plan.parallel.tensor, 2);
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -144,6 +144,27 @@ TEST(PythonConfig, ForgetsWhatItCannotFollow) {
   EXPECT_GE(config.unread.size(), 4U);
 }
 
+TEST(PythonConfig, DecidesWhetherKnownValuesAreTheSame) {
+  const std::string text = R"(
+def make(kind="muon", size=4) -> Config:
+    c = Config(a=0, b=0, d=0)
+    if kind == "adam":
+        c.a = 1
+    elif kind != "sgd":
+        c.a = 2
+    if size == 4:
+        c.b = 1
+    if unknown() == 4:
+        c.d = 1
+    return c
+)";
+  const PythonConfig config = config_of(text);
+  EXPECT_EQ(config_value(config, "a"), "2");
+  EXPECT_EQ(config_value(config, "b"), "1");
+  EXPECT_EQ(config_value(config, "d"), "0");
+  EXPECT_TRUE(has_unread(config, "c.d"));
+}
+
 TEST(PythonConfig, EndsOnHostileTexts) {
   EXPECT_THROW(config_of("def f() -> Config:\n    return f()\n"), Error);
   EXPECT_THROW(config_of("def f() -> Config:\n    return Config(a=" + std::string(100'000, '(')),

@@ -82,7 +82,7 @@ TEST(Frameworks, VariantsDoOtherwise) {
   const Device device = built_in_cluster("dgx-h100", 1)->device;
   EXPECT_TRUE(default_kernels({.name = "megatron-lm"}, device).scattered_pipeline);
   EXPECT_FALSE(default_kernels(fork, device).scattered_pipeline);
-  EXPECT_THAT(variant_names("megatron-core"), ElementsAre("bridge"));
+  EXPECT_THAT(variant_names("megatron-core"), ElementsAre("ms-swift", "nemo-rl", "bridge"));
   EXPECT_THAT(variant_names("nemo"), IsEmpty());
 }
 

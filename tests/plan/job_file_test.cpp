@@ -191,9 +191,12 @@ TEST(JobFile, NamesAVariantOfAFramework) {
   const Job job = job_with("framework: {name: megatron-core, variant: bridge}\n");
   EXPECT_EQ(job.framework.variant, "bridge");
   EXPECT_THAT(job_refused("framework: {name: megatron-core, variant: bride}\n"),
-              HasSubstr("must be one of bridge; it is 'bride'"));
+              HasSubstr("must be one of ms-swift, nemo-rl, bridge; it is 'bride'"));
   EXPECT_THAT(job_refused("framework: {name: maxtext, variant: bridge}\n"),
               HasSubstr("maxtext has no variants"));
+  const Framework swift = job_with("framework: ms-swift\n").framework;
+  EXPECT_EQ(swift.name, "megatron-core");
+  EXPECT_EQ(swift.variant, "ms-swift");
 }
 
 TEST(JobFile, ReadsTheSearch) {

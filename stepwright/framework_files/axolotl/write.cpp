@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/axolotl/axolotl.h"
@@ -10,19 +9,6 @@
 
 namespace stepwright {
 namespace {
-
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py: validate_ring_attn_func.
-void refuse_unsaid_axolotl(const Plan& plan) {
-  if (sharding_word(plan.sharding) == "NNG") {
-    fail_unsupported(
-        "sharding is NNG: ZeRO-1 is the JSON of --to deepspeed, under its key deepspeed");
-  }
-  if (plan.parallel.context > 1 && plan.context_kind == ContextKind::kAllGather) {
-    fail_unsupported(
-        "context_kind is all-gather: it takes varlen_llama3 for packed documents alone; ring is "
-        "its batch_ring");
-  }
-}
 
 /// src/axolotl/utils/config/__init__.py: resolve_dtype.
 void add_axolotl_precision(Tree& file, DType precision) {
@@ -102,7 +88,6 @@ void add_axolotl_adapters(Tree& file, const Architecture& model) {
 std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header) {
   const Job& job = planned.job;
   const Plan& plan = planned.plan;
-  refuse_unsaid_axolotl(plan);
   Tree file = Tree::mapping();
   file.set("base_model", model_folder(job));
   add_axolotl_start(file);

@@ -116,6 +116,14 @@ void name_bridge_model(const Document& document, const Given& given, Draft& draf
   if (unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar()) {
     take_named_model(unnamed->at(0).text(), given, draft);
   }
+  const auto call = model->find("()");
+  if (!call || !call->is_scalar()) return;
+  const std::string text = call->text();
+  const std::string name = text.substr(text.rfind('.') + 1);
+  const auto* const known = std::ranges::find(kBridgeProviders, name, &BridgeProvider::name);
+  if (known != std::end(kBridgeProviders)) {
+    take_named_model(fmt::format("hub/{}", known->model), given, draft);
+  }
 }
 
 /// src/megatron/bridge/peft/lora.py: LoRA; recipes/utils/finetune_utils.py: default_peft_config.

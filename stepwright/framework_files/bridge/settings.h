@@ -32,6 +32,8 @@ inline constexpr KnownSetting kBridgeSettings[] = {
     {"model.[]", "job.model"},
     {"model.hf_model_id", "job.model"},
     {"mixed_precision", "job.precision"},
+    {"mixed_precision.grad_reduce_in_fp32", "accumulate"},
+    {"model.pipeline_model_parallel_layout", "layers", Matters::kYes, "how layers are split"},
     {"peft", "job.adapters", Matters::kYes, "adapters: all is trained here"},
     {"peft.()", "job.adapters"},
     {"peft.dim", "job.adapters.rank"},
@@ -89,5 +91,53 @@ struct BridgeCommon {
 inline constexpr BridgeCommon kBridgeCommons[] = {{"_pretrain_common", 2, 32, 4096, true, false},
                                                   {"_sft_common", 1, 128, 2048, false, false},
                                                   {"_peft_common", 1, 128, 2048, false, true}};
+
+/// Classes that make a model, and the built-in one that each is: src/megatron/bridge/models.
+struct BridgeProvider {
+  std::string_view name;
+  std::string_view model;
+};
+inline constexpr BridgeProvider kBridgeProviders[] = {
+    {"DeepSeekV2LiteModelProvider", "deepseek-v2-lite"},
+    {"DeepSeekV2ModelProvider", "deepseek-v2"},
+    {"DeepSeekV3ModelProvider", "deepseek-v3"},
+    {"GLM45AirModelProvider106B", "glm-4.5-air"},
+    {"GLM45ModelProvider355B", "glm-4.5"},
+    {"GPTOSSProvider120B", "gpt-oss-120b"},
+    {"GPTOSSProvider20B", "gpt-oss-20b"},
+    {"GPTProvider175B", "gpt3-175b"},
+    {"Gemma2ModelProvider27B", "gemma-2-27b"},
+    {"Gemma2ModelProvider2B", "gemma-2-2b"},
+    {"Gemma2ModelProvider9B", "gemma-2-9b"},
+    {"Gemma3ModelProvider1B", "gemma-3-1b"},
+    {"KimiK2Provider", "kimi-k2"},
+    {"Llama2ModelProvider13B", "llama-2-13b"},
+    {"Llama2ModelProvider70B", "llama-2-70b"},
+    {"Llama2ModelProvider7B", "llama-2-7b"},
+    {"Llama31ModelProvider405B", "llama-3.1-405b"},
+    {"Llama31ModelProvider70B", "llama-3.1-70b"},
+    {"Llama31ModelProvider8B", "llama-3.1-8b"},
+    {"Llama32ModelProvider1B", "llama-3.2-1b"},
+    {"Llama32ModelProvider3B", "llama-3.2-3b"},
+    {"Llama3ModelProvider70B", "llama-3-70b"},
+    {"Llama3ModelProvider8B", "llama-3-8b"},
+    {"MoonlightModelProvider16B", "moonlight-16b-a3b"},
+    {"Nemotron3NanoProvider", "nemotron-3-nano-30b-a3b"},
+    {"Nemotron4ModelProvider15B", "nemotron-4-15b"},
+    {"Nemotron4ModelProvider340B", "nemotron-4-340b"},
+    {"NemotronHModelProvider47B", "nemotron-h-47b"},
+    {"NemotronHModelProvider4B", "nemotron-h-4b"},
+    {"NemotronHModelProvider56B", "nemotron-h-56b"},
+    {"NemotronHModelProvider8B", "nemotron-h-8b"},
+    {"NemotronNanoModelProvider12Bv2", "nemotron-nano-12b-v2"},
+    {"NemotronNanoModelProvider9Bv2", "nemotron-nano-9b-v2"},
+    {"OlMoEModelProvider", "olmoe-1b-7b"},
+    {"Qwen3ModelProvider14B", "qwen3-14b"},
+    {"Qwen3ModelProvider1P7B", "qwen3-1.7b"},
+    {"Qwen3ModelProvider32B", "qwen3-32b"},
+    {"Qwen3ModelProvider4B", "qwen3-4b"},
+    {"Qwen3ModelProvider600M", "qwen3-0.6b"},
+    {"Qwen3ModelProvider8B", "qwen3-8b"},
+};
 
 }  // namespace stepwright

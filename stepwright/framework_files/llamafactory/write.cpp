@@ -13,27 +13,6 @@
 namespace stepwright {
 namespace {
 
-/// hiyouga/LLaMA-Factory src/llamafactory/hparams: no degree but that of data, and FSDP or plain
-/// data parallelism beside the JSON of DeepSpeed.
-void refuse_unsaid_llamafactory(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  if (degrees.tensor > 1) {
-    fail_unsupported(
-        fmt::format("parallel.tensor is {}: it has no tensor parallelism", degrees.tensor));
-  }
-  if (degrees.context > 1) {
-    fail_unsupported(fmt::format(
-        "parallel.context is {}: it has no context parallelism (its forks have)", degrees.context));
-  }
-  const std::string states = sharding_word(plan.sharding);
-  if (states != "NNN" && states != "NGG" && states != "GGG") {
-    fail_unsupported(fmt::format(
-        "sharding is {}: it has keys for NNN, NGG and GGG; ZeRO-1 is the JSON of --to deepspeed, "
-        "under its key deepspeed",
-        states));
-  }
-}
-
 /// src/llamafactory/hparams/model_args.py: fp8; transformers' bf16 and fp16.
 void add_llamafactory_precision(Tree& file, DType precision) {
   if (precision == DType::kFp16) {
@@ -80,7 +59,6 @@ void add_llamafactory_training(Tree& file, const Architecture& model) {
 std::string write_llamafactory(const PlannedJob& planned, const std::vector<std::string>& header) {
   const Job& job = planned.job;
   const Plan& plan = planned.plan;
-  refuse_unsaid_llamafactory(plan);
   Tree file = Tree::mapping();
   file.set("model_name_or_path", model_folder(job));
   add_llamafactory_start(file);

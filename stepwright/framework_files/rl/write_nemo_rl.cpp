@@ -134,11 +134,6 @@ void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) 
 }
 
 void add_megatron_config(Tree& config, const PlannedJob& planned) {
-  if (planned.plan.parallel.context > 1) {
-    fail_unsupported(
-        fmt::format("parallel.context is {}: NeMo-RL asks for packed sequences with it",
-                    planned.plan.parallel.context));
-  }
   const Tree fields = megatron_fields(planned, "");
   Tree sizes = Tree::mapping();
   add_model_fields(sizes, planned.job.model);

@@ -284,11 +284,27 @@ class Interpreter {
     return result;
   }
 
+  /// "kind == 'adam'": whether two known values are the same; nothing for other expressions.
+  std::optional<bool> comparison(std::string_view text, std::uint32_t line, PythonFrame& frame) {
+    for (const std::string_view sign : {" == ", " != "}) {
+      const std::size_t at = text.find(sign);
+      if (at == std::string_view::npos) continue;
+      const Tree left = evaluate(python_trimmed(text.substr(0, at)), line, frame);
+      const Tree right = evaluate(python_trimmed(text.substr(at + sign.size())), line, frame);
+      const bool known = left.kind == Tree::Kind::kScalar && right.kind == Tree::Kind::kScalar &&
+                         left.quoted == right.quoted;
+      if (!known) return std::nullopt;
+      return (left.text == right.text) == (sign == " == ");
+    }
+    return std::nullopt;
+  }
+
   /// Whether a condition holds; nothing where nobody knows. Empty: that of an else.
   std::optional<bool> condition(std::string_view text, std::uint32_t line, PythonFrame& frame) {
     const std::size_t colon = text.rfind(':');
     std::string_view what = python_trimmed(text.substr(0, colon));
     if (what.empty()) return true;
+    if (const auto equal = comparison(what, line, frame)) return equal;
     const bool negated = starts_python_word(what, "not");
     if (negated) what = python_trimmed(what.substr(3));
     const bool is_not_none = what.ends_with(" is not None");

@@ -60,6 +60,9 @@ Framework read_framework(Node node) {
   const Node name = mapping ? node.get("name") : node;
   Framework framework{.name = name.text()};
   const auto& known = kFrameworkNames;
+  if (!mapping) {
+    if (const auto variant = framework_of_variant(framework.name)) return *variant;
+  }
   if (std::ranges::find(known, framework.name) == std::ranges::end(known)) {
     fail_unknown_word(name, known);
   }

@@ -1,6 +1,7 @@
 #include "stepwright/plan/frameworks/defaults.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/model/parameters.h"
@@ -41,6 +42,18 @@ FrameworkDefaults framework_defaults(const Framework& framework) {
     for (const DefaultSetting& set : line.settings) set(defaults);
   }
   return defaults;
+}
+
+std::optional<Framework> framework_of_variant(std::string_view word) {
+  std::optional<Framework> found;
+  for (const std::string_view name : kFrameworkNames) {
+    if (name == word) return std::nullopt;
+    const std::vector<std::string_view> variants = variant_names(name);
+    if (std::ranges::find(variants, word) == variants.end()) continue;
+    if (found) return std::nullopt;
+    found = Framework{.name = std::string(name), .variant = std::string(word)};
+  }
+  return found;
 }
 
 std::vector<std::string_view> variant_names(std::string_view framework) {

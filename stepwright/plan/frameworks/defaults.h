@@ -2,6 +2,7 @@
 
 #include <array>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,6 +107,10 @@ FrameworkDefaults framework_defaults(const Framework& framework);
 
 /// Names of the variants of a framework of `kFrameworkNames`.
 std::vector<std::string_view> variant_names(std::string_view framework);
+
+/// The framework with the variant that a word names, where one alone has a variant of that name and
+/// no framework is called so ("ms-swift").
+std::optional<Framework> framework_of_variant(std::string_view word);
 
 /// The kernels of a framework on a device; those of `Kernels` without one.
 Kernels default_kernels(const Framework& framework, const Device& device);

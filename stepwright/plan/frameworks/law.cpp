@@ -39,6 +39,12 @@ bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
   return line.with.none() || (line.with & WordSet(degrees)).any();
 }
 
+/// "megatron-core (ms-swift)"
+std::string whose(const Framework& framework) {
+  if (framework.variant.empty()) return framework.name;
+  return fmt::format("{} ({})", framework.name, framework.variant);
+}
+
 /// " with pipeline": the degrees because of which a framework does not run all that it could.
 std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degrees,
                       const WordSet& allowed) {
@@ -187,7 +193,7 @@ bool FrameworkLaw::within(Ability ability, const Job& job, const Plan& plan,
 }
 
 std::string FrameworkLaw::sentence(Ability ability) const {
-  return fmt::format("{} runs {} {}", framework_.name, name_of(kAbilityNames, ability),
+  return fmt::format("{} runs {} {}", whose(framework_), name_of(kAbilityNames, ability),
                      words_text(ability, allowed(ability, 0)));
 }
 
@@ -200,14 +206,14 @@ std::vector<NotRun> not_run(const Framework& framework, const Job& job, const Pl
     const WordSet allowed = law.allowed(ability, job, usual);
     const WordSet refused = taken_words(ability, job, usual) & ~allowed;
     all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name_of(kAbilityNames, ability),
-                                        words_text(ability, refused), framework.name,
+                                        words_text(ability, refused), whose(framework),
                                         words_text(ability, allowed),
                                         with_text(law, ability, degrees, allowed))});
   }
   const Plan bucketed = law.with_buckets(job, usual);
   if (bucketed != usual) {
     all.push_back({Ability::kOverlap,
-                   fmt::format("buckets: {} has {}", framework.name, changes(usual, bucketed))});
+                   fmt::format("buckets: {} has {}", whose(framework), changes(usual, bucketed))});
   }
   return all;
 }
