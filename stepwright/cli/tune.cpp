@@ -24,6 +24,7 @@
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/tune/against.h"
@@ -73,7 +74,7 @@ class Tune : public Command {
         .add_option("--framework", framework_,
                     "Only plans that it runs, with its defaults, whatever the job names\n"
                     "(stepwright list frameworks)")
-        ->check(one_of({std::begin(kFrameworkNames), std::end(kFrameworkNames)}))
+        ->check(one_of(framework_words()))
         ->type_name("NAME");
     own_runs_.add_to(app());
     app().add_flag(

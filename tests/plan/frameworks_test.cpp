@@ -84,6 +84,9 @@ TEST(Frameworks, VariantsDoOtherwise) {
   EXPECT_FALSE(default_kernels(fork, device).scattered_pipeline);
   EXPECT_THAT(variant_names("megatron-core"), ElementsAre("ms-swift", "nemo-rl", "bridge"));
   EXPECT_THAT(variant_names("nemo"), IsEmpty());
+  EXPECT_THAT(framework_words(), testing::Contains("ms-swift"));
+  EXPECT_EQ(framework_of_variant("ms-swift")->name, "megatron-core");
+  EXPECT_FALSE(framework_of_variant("megatron-core"));
 }
 
 TEST(Frameworks, TogetherRunEveryWord) {

@@ -174,8 +174,7 @@ constexpr PackingWords kMultipack = {
 void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
-  const Document document = with_fsdp_file(
-      with_settings(Document::parse(sorted.program->text, sorted.program->name), given), sorted);
+  const Document document = program_document(sorted, given);
   const Fields fields(document.root());
   if (sorted.model) draft.model = read_config(*sorted.model);
   if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft);

@@ -96,8 +96,7 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
   }
   if (is_trainer_script(*sorted.program)) return read_trainer_script(sorted, given, draft);
   const std::string& name = sorted.program->name;
-  const Document document =
-      with_fsdp_file(with_settings(Document::parse(sorted.program->text, name), given), sorted);
+  const Document document = program_document(sorted, given);
   const Fields arguments(document.root());
   if (!has_mark(arguments)) {
     fail_input(

@@ -86,4 +86,9 @@ void take_hub_model(Node id, const Given& given, Draft& draft) {
       "config.json beside this file)");
 }
 
+Document program_document(const HubFiles& files, const Given& given) {
+  const SourceFile& program = *files.program;
+  return with_fsdp_file(with_settings(Document::parse(program.text, program.name), given), files);
+}
+
 }  // namespace stepwright

@@ -32,4 +32,8 @@ Document with_fsdp_file(Document said, const HubFiles& files);
 /// has said one. Fails with `kInput` naming `--model` where no built-in model has that id.
 void take_hub_model(Node id, const Given& given, Draft& draft);
 
+/// The configuration of `files.program`, which is there, with a person's settings and the file of
+/// FSDP that it names.
+Document program_document(const HubFiles& files, const Given& given);
+
 }  // namespace stepwright

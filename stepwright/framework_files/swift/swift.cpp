@@ -84,8 +84,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   const SourceFile& file = *sorted.program;
   draft.source = file.name;
   if (!is_swift_script(file)) {
-    const Document document =
-        with_fsdp_file(with_settings(Document::parse(file.text, file.name), given), sorted);
+    const Document document = program_document(sorted, given);
     return read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
   const StartedProgram program{

@@ -44,6 +44,16 @@ FrameworkDefaults framework_defaults(const Framework& framework) {
   return defaults;
 }
 
+std::vector<std::string> framework_words() {
+  std::vector<std::string> words(std::begin(kFrameworkNames), std::end(kFrameworkNames));
+  for (const std::string_view name : kFrameworkNames) {
+    for (const std::string_view variant : variant_names(name)) {
+      if (framework_of_variant(variant)) words.emplace_back(variant);
+    }
+  }
+  return words;
+}
+
 std::optional<Framework> framework_of_variant(std::string_view word) {
   std::optional<Framework> found;
   for (const std::string_view name : kFrameworkNames) {

@@ -112,6 +112,9 @@ std::vector<std::string_view> variant_names(std::string_view framework);
 /// no framework is called so ("ms-swift").
 std::optional<Framework> framework_of_variant(std::string_view word);
 
+/// What `framework:` may be: the names of all frameworks, then of variants that stand for theirs.
+std::vector<std::string> framework_words();
+
 /// The kernels of a framework on a device; those of `Kernels` without one.
 Kernels default_kernels(const Framework& framework, const Device& device);
 
