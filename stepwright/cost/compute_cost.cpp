@@ -195,7 +195,7 @@ double ComputeCost::arithmetic_s(const Operator& op) const {
     case OperatorKind::kScan:
       // A decay for each element of the state leaves no products (Mamba).
       if (op.purpose == Purpose::kMambaScan) return work * rates_.vector_s_per_flop;
-      return work / (constants::kScanShare.value * peaks_.flops) + rates_.start_s;
+      return work * rates_.vector_s_per_flop / constants::kScanShare.value + rates_.start_s;
     default: return work * rates_.vector_s_per_flop;
   }
 }
