@@ -114,8 +114,9 @@ TEST(Explore, ARefusedPlanComesWithLegalOnesNearIt) {
 }
 
 TEST(Explore, WhatDependsOnAMovedDegreeFollows) {
-  Json plan = asked("predict", kJob).at("plan");
-  for (const Json& size : asked("predict", kJob).at("sizes").at("parallel.tensor")) {
+  const Json first = asked("predict", kJob);
+  Json plan = first.at("plan");
+  for (const Json& size : first.at("sizes").at("parallel.tensor")) {
     plan["parallel"]["tensor"] = size;
     plan["parallel"]["pipeline"] = 1;
     plan["sequence_parallel"] = size > 1;
