@@ -32,6 +32,32 @@ void draw_kernels(Draw& draw, Job& job) {
   if (draw.chance(4)) job.dispatcher = Dispatcher::kOncePerNode;
 }
 
+/// Optimizers that treat matrices as such, hosts that hold a part, sequences of documents.
+void draw_training(Draw& draw, Job& job) {
+  job.optimizer = draw.of<Optimizer>({Optimizer::kAdam, Optimizer::kAdam, Optimizer::kAdam8bit,
+                                      Optimizer::kMuon, Optimizer::kAdafactor});
+  job.muon =
+      draw.of<MuonForm>({MuonForm::kDuplicated, MuonForm::kDistributed, MuonForm::kBlockwise});
+  if (draw.chance(4)) {
+    job.space.offload.optimizer = {0, 0.5, 1};
+    if (draw.chance(2)) job.space.offload.masters = {true, false};
+    if (draw.chance(2)) job.space.offload.parameters = {false, true};
+  }
+  if (draw.chance(4)) {
+    job.space.offload.activations = {{}, {OffloadModule::kCoreAttention}};
+  }
+  if (!draw.chance(5)) return;
+  const Packing packing{
+      .kind = draw.of<PackingKind>(
+          {PackingKind::kNone, PackingKind::kGreedy, PackingKind::kFirstFit, PackingKind::kSorted}),
+      .pad_to = draw.of<PadTo>({PadTo::kLength, PadTo::kLongest}),
+      .too_long = TooLong::kDrop,
+      .balance = draw.of<Deal>({Deal::kAsTheyCome, Deal::kByCost})};
+  const LengthHistogram lengths = lognormal_lengths(static_cast<double>(job.length) / 8, 0.9);
+  job.documents = DocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = make_packs(lengths, packing, job.length);
+}
+
 /// Lists a few values of some dimensions, so that many spaces can be gone through.
 void draw_space(Draw& draw, Job& job) {
   using Size = std::int64_t;
@@ -69,6 +95,7 @@ Job random_job(std::uint64_t seed) {
   job.precision = draw.of<DType>({DType::kBf16, DType::kBf16, DType::kFp16, DType::kFp8});
   draw_kernels(draw, job);
   draw_space(draw, job);
+  draw_training(draw, job);
   return job;
 }
 

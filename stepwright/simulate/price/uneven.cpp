@@ -84,6 +84,7 @@ UnevenSteps::Makespan UnevenSteps::makespan(const Plan& plan, double skewness) {
   const std::int64_t some = std::min(count, most);
   Key key{{plan.schedule, stages, some}, std::llround(skewness / kSkewStep)};
   const Makespan made = played(key);
+  if (some == count) return made;
   const double fill = static_cast<double>(stages) / 2;
   const double longer = (static_cast<double>(count) - fill) / (static_cast<double>(some) - fill);
   return {made.mean * longer, made.variance * longer};

@@ -113,6 +113,21 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
   }
 }
 
+/// The largest micro-batch decides there, of which the law knows the tail of a sum only.
+TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
+  const MicroBatchSeconds seconds{.attention = 0.2, .rest = 0.8};
+  for (const auto& [data, count] : {std::array{4, 8}, std::array{8, 4}, std::array{1, 8}}) {
+    const Plan plan = plan_with(data, 16, 1);
+    const Job job = job_of_documents(packed(), data * count);
+    UnevenSteps law(job, std::make_shared<ScheduleStore>());
+    const double waits_s = law.of(plan, seconds).waits_s;
+    const double step_s = count + 15;
+    EXPECT_GT(waits_s, 0) << "data " << data << ", micro-batches " << count;
+    EXPECT_NEAR(waits_s, drawn_waits(job, plan, seconds), 0.07 * step_s)
+        << "data " << data << ", micro-batches " << count;
+  }
+}
+
 TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
   const Job job = job_of_documents(packed(), 8);
   UnevenSteps law(job, std::make_shared<ScheduleStore>());
