@@ -13,11 +13,14 @@ constexpr std::string_view kMark = "# stepwright: ";
 
 std::string code_notes(const PlannedJob& planned) {
   const Job& job = planned.job;
+  const std::string form = job.optimizer == Optimizer::kMuon
+                               ? fmt::format(", muon: {}", name_of(kMuonFormNames, job.muon))
+                               : "";
   return fmt::format(
       "# the training code does the rest:\n"
-      "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}}}\n",
+      "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}}}\n",
       kMark, planned.plan.micro_batch, micro_batches(job, planned.plan), job.sequences, job.length,
-      name_of(kOptimizerNames, job.optimizer));
+      name_of(kOptimizerNames, job.optimizer), form);
 }
 
 void read_code_notes(const SourceFile& file, Draft& draft) {
@@ -31,13 +34,14 @@ void read_code_notes(const SourceFile& file, Draft& draft) {
   const Document document =
       Document::parse("code: " + line, file.name + " (what the training code does)");
   const Node node = document.root().get("code");
-  node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer"});
+  node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon"});
   const Fields fields(node);
   draft.plan.micro_batch = fields.integer("micro_batch", 1);
   draft.micro_batches = fields.size("micro_batches");
   draft.sequences = fields.size("sequences");
   draft.length = fields.size("length");
   draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
+  draft.muon = fields.choice("muon", kMuonFormNames, draft.muon);
 }
 
 }  // namespace stepwright

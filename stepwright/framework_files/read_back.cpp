@@ -87,6 +87,9 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
   };
   compare("optimizer", name_of(kOptimizerNames, from.optimizer),
           name_of(kOptimizerNames, to.optimizer));
+  if (from.optimizer == Optimizer::kMuon) {
+    compare("muon", name_of(kMuonFormNames, from.muon), name_of(kMuonFormNames, to.muon));
+  }
   if (from.documents) {
     notes.push_back(fmt::format(
         "The file does not say how documents are packed (here {}, padded to {}): set that beside "
@@ -124,6 +127,7 @@ void settle_read_back(const LaunchTarget& target, PlannedJob& planned, bool near
     notes.push_back(fmt::format("What runs there has {}.", changes(planned.plan, back.plan)));
   }
   note_job(planned.job, back.job, notes);
+  planned.job.muon = back.job.muon;
 }
 
 }  // namespace stepwright

@@ -83,10 +83,12 @@ void expect_alike(const LaunchTarget& target, PlannedJob planned) {
     const CostModel cost(of.job);
     return Pricer(of.job, cost).price(of.plan);
   };
-  // The plan under what the file starts with: its framework and kernels.
+  // The plan under what the file starts with: its framework, kernels and form of Muon.
+  back.job.documents = planned.job.documents;  // How long they are is of the data, in no file.
   PlannedJob started = planned;
   started.job.framework = back.job.framework;
   started.job.kernels = file.started.job.kernels;
+  started.job.muon = file.started.job.muon;
   const Price here = price(started);
   const Price there = price(back);
   EXPECT_NEAR(there.seconds, here.seconds, 1e-9 * here.seconds);

@@ -77,6 +77,9 @@ Json code_json(const PlannedJob& planned, const std::vector<std::string>& header
   if (!header.empty()) json["about"] = header;
   json["length"] = planned.job.length;
   json["optimizer"] = name_of(kOptimizerNames, planned.job.optimizer);
+  if (planned.job.optimizer == Optimizer::kMuon) {
+    json["muon"] = name_of(kMuonFormNames, planned.job.muon);
+  }
   if (planned.plan.recompute.kind == RecomputeKind::kFull) json["recompute"] = "full";
   if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
   return json;
@@ -204,6 +207,7 @@ void read_code(const Fields& fields, Draft& draft) {
     draft.plan.recompute = read_recompute(*recompute);
   if (const auto layers = code.find("layers")) draft.plan.layers = read_layers(*layers);
   draft.optimizer = code.choice("optimizer", kOptimizerNames, draft.optimizer);
+  draft.muon = code.choice("muon", kMuonFormNames, draft.muon);
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = RecomputeKind::kFull;

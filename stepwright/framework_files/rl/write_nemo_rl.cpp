@@ -95,6 +95,8 @@ constexpr NemoRlField kNemoRlFields[] = {
     {"attention_backend", ""},
     {"optimizer", "optimizer"},
     {"sgd_momentum", "optimizer"},
+    {"muon_tp_mode", "optimizer"},
+    {"use_layer_wise_param_layout", "optimizer"},
     {"use_distributed_optimizer", "optimizer"},
     {"use_precision_aware_optimizer", "optimizer"},
     {"exp_avg_dtype", "optimizer"},
