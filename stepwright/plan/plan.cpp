@@ -116,6 +116,13 @@ std::string basis_text(const OrderBasis& basis) {
   return text + "]";
 }
 
+std::string offload_text(const Offload& offload) {
+  if (offload == Offload{}) return "";
+  return fmt::format(" host:{}{}{}[{}]", offload.optimizer, offload.masters ? "m" : "-",
+                     offload.parameters ? "p" : "-",
+                     fmt::join(offload_words(offload.activations), ","));
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan) {
@@ -138,8 +145,9 @@ std::string plan_text(const Plan& plan) {
                       overlap_letters(plan.overlap));
   text += fmt::format(" collectives:{} {}", collectives_word(plan.collectives),
                       rank_order_word(plan.rank_order));
-  if (plan.layers.empty()) return text + " layers:even";
-  return text + fmt::format(" layers:{}", fmt::join(plan.layers, ","));
+  text += plan.layers.empty() ? " layers:even"
+                              : fmt::format(" layers:{}", fmt::join(plan.layers, ","));
+  return text + offload_text(plan.offload);
 }
 
 }  // namespace stepwright

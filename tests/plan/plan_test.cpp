@@ -98,7 +98,7 @@ TEST(PlanText, NamesEveryChoice) {
 }
 
 TEST(PlanText, DiffersWhereverPlansDiffer) {
-  std::vector<Plan> plans(27);
+  std::vector<Plan> plans(31);
   plans[1].parallel.tensor = 2;
   plans[2].parallel.context = 2;
   plans[3].parallel.expert = 2;
@@ -125,6 +125,10 @@ TEST(PlanText, DiffersWhereverPlansDiffer) {
   plans[24].layers = {1};
   plans[25].collectives.expert = Algorithm::kDirect;
   plans[26].collectives.tensor = Algorithm::kDirect;
+  plans[27].offload.optimizer = 0.5;
+  plans[28].offload.masters = false;
+  plans[29].offload.activations = {OffloadModule::kQkv};
+  plans[30].offload.parameters = true;
   std::set<std::string> texts;
   for (const Plan& plan : plans) texts.insert(plan_text(plan));
   EXPECT_EQ(texts.size(), plans.size());

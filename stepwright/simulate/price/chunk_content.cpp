@@ -3,6 +3,22 @@
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright {
+namespace {
+
+/// Counts a layer that stands before all that were counted.
+void count_before(ChunkContent& content, std::size_t which, bool again) {
+  for (AlikeLayers& layers : content.alike) {
+    if (layers.which != which || layers.again != again) continue;
+    ++layers.count;
+    return;
+  }
+  AlikeLayers& first = content.alike.emplace_back(AlikeLayers{which, again, 1, {}});
+  for (std::size_t i = 0; i + 1 < content.alike.size(); ++i) {
+    first.behind.push_back(content.alike[i].count);
+  }
+}
+
+}  // namespace
 
 void count_layers(const BlockCosts& blocks, const Plan& plan, const LayerOrder& layers,
                   const std::vector<std::int64_t>& split, std::vector<ChunkContent>& contents) {
@@ -16,12 +32,11 @@ void count_layers(const BlockCosts& blocks, const Plan& plan, const LayerOrder& 
         recompute_at(plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
     content.plain_place = blocks.place(least_recomputed(content.recompute));
     content.recomputed_place = blocks.place(recomputed(content.recompute));
-    content.plain.assign(layers.classes.size(), 0);
-    content.recomputed.assign(layers.classes.size(), 0);
-    for (std::int64_t k = 0; k < split[i]; ++k, ++layer) {
-      auto& counts = content.again(k) ? content.recomputed : content.plain;
-      ++counts[layers.class_of[layer]];
+    content.alike.clear();
+    for (std::int64_t k = split[i]; k-- > 0;) {
+      count_before(content, layers.class_of[layer + static_cast<std::size_t>(k)], content.again(k));
     }
+    layer += static_cast<std::size_t>(split[i]);
   }
 }
 

@@ -9,15 +9,25 @@
 
 namespace stepwright {
 
-/// Layers of one chunk by class and by whether they are among those that `every: n` recomputes,
-/// and where block costs have both.
+/// Layers of one chunk that are alike: of one class, and among those that `every: n` recomputes or
+/// not.
+struct AlikeLayers {
+  std::size_t which = 0;  ///< Into the classes.
+  bool again = false;
+  std::int64_t count = 0;
+  /// Layers behind the last of these, by their place in `ChunkContent::alike`: none but those before
+  /// these there.
+  std::vector<std::int64_t> behind;
+  bool operator==(const AlikeLayers&) const = default;
+};
+
+/// Layers of one chunk, and where block costs have what is recomputed and what is not.
 struct ChunkContent {
   std::int64_t layers = 0;
   Recompute recompute;
   std::size_t plain_place = 0;
   std::size_t recomputed_place = 0;
-  std::vector<std::int64_t> plain;
-  std::vector<std::int64_t> recomputed;
+  std::vector<AlikeLayers> alike;  ///< The kind of the last layer first.
   bool operator==(const ChunkContent&) const = default;
 
   /// Whether a layer counts among the recomputed: without `every: n` none does.
@@ -28,9 +38,12 @@ struct ChunkContent {
   [[nodiscard]] std::size_t place(std::int64_t layer) const {
     return again(layer) ? recomputed_place : plain_place;
   }
+  [[nodiscard]] std::size_t place(const AlikeLayers& layers) const {
+    return layers.again ? recomputed_place : plain_place;
+  }
 };
 
-/// Counts the layers of every chunk of the model, by class, in `contents`, whose room is kept.
+/// Counts the layers of every chunk of the model in `contents`, whose room is kept.
 /// `split`: layers of each chunk (`chunk_layers`).
 void count_layers(const BlockCosts& blocks, const Plan& plan, const LayerOrder& layers,
                   const std::vector<std::int64_t>& split, std::vector<ChunkContent>& contents);

@@ -4,27 +4,23 @@
 
 namespace stepwright {
 
-void ChunkCost::add(const BlockCost& once, const BlockCost& back, double count,
-                    double after_bytes) {
-  forward.add(once, count);
-  backward.add(back, count);
-  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
-  forward_peak.keep(once.peak, before);
-  backward_peak.keep(back.peak, before);
+void ChunkCost::add(const BlockPairCost& cost, const SplitCost* split, BackwardForm form,
+                    double count) {
+  forward.add(cost.forward, count);
+  backward.add(split != nullptr ? split->data : cost.backward, count);
+  if (split != nullptr) weight.add(split->weight, count);
+  if (form == BackwardForm::kBoth) whole.add(cost.backward, count);
 }
 
-void ChunkCost::add_weight(const SplitCost& split, double count, double after_bytes) {
-  weight.add(split.weight, count);
-  const double before = backward.retained_bytes - split.data.retained_bytes - after_bytes;
-  weight_peak.keep(split.weight.peak, before);
-  data_beyond_bytes = std::min(data_beyond_bytes, split.data.peak.any - split.data.retained_bytes);
-}
-
-void ChunkCost::add_whole(const BlockCost& once, const BlockCost& both, double count,
-                          double after_bytes) {
-  whole.add(both, count);
-  const double before = forward.retained_bytes - once.retained_bytes - after_bytes;
-  whole_peak.keep(both.peak, before);
+void ChunkCost::keep_peaks(const BlockPairCost& cost, const SplitCost* split, BackwardForm form,
+                           const KeptBytes& before) {
+  forward_peak.keep(cost.forward.peak, before.forward);
+  backward_peak.keep(split != nullptr ? split->data.peak : cost.backward.peak, before.forward);
+  if (form == BackwardForm::kBoth) whole_peak.keep(cost.backward.peak, before.forward);
+  if (split == nullptr) return;
+  weight_peak.keep(split->weight.peak, before.data);
+  data_beyond_bytes =
+      std::min(data_beyond_bytes, split->data.peak.any - split->data.retained_bytes);
 }
 
 BlockCost ChunkCost::gradients(BackwardForm form) const {

@@ -8,6 +8,12 @@
 
 namespace stepwright {
 
+/// What blocks keep: their forwards for their backwards, their data gradients for those of weights.
+struct KeptBytes {
+  double forward = 0;
+  double data = 0;
+};
+
 /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
 struct ChunkCost {
   BlockCost forward{};
@@ -26,10 +32,11 @@ struct ChunkCost {
   /// it keeps for its weight gradients.
   double data_beyond_bytes = std::numeric_limits<double>::infinity();
 
-  /// Adds `count` blocks alike; `after_bytes`: kept by others that follow the last of them.
-  void add(const BlockCost& once, const BlockCost& back, double count, double after_bytes);
-  void add_weight(const SplitCost& split, double count, double after_bytes);
-  void add_whole(const BlockCost& once, const BlockCost& both, double count, double after_bytes);
+  /// Adds `count` blocks alike; `split`: their backward where it is cut, else null.
+  void add(const BlockPairCost& cost, const SplitCost* split, BackwardForm form, double count);
+  /// Takes the moments of a block into account, beside what others keep that come before it.
+  void keep_peaks(const BlockPairCost& cost, const SplitCost* split, BackwardForm form,
+                  const KeptBytes& before);
   /// Both gradients of a micro-batch.
   [[nodiscard]] BlockCost gradients(BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;

@@ -37,39 +37,41 @@ PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost, PlayedPipe
 
 void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const ChunkContent& content) const {
-  const std::size_t plain = content.plain_place;
-  const std::size_t more = content.recomputed_place;
-  for (std::size_t i = 0; i < layers_.classes.size(); ++i) {
-    const BlockCosts::Layer& layer = blocks.layers[i];
-    const std::pair<std::int64_t, std::size_t> parts[] = {{content.plain[i], plain},
-                                                          {content.recomputed[i], more}};
-    for (const auto& [count, kind] : parts) {
-      if (count == 0) continue;
-      const BlockPairCost& cost = layer.of(kind).cost;
-      const SplitCost& split = layer.of(kind).split();
-      const BlockCosts::Recomputed& follows = layer.of(plain);
-      const auto times = static_cast<double>(count);
-      // Layers that are not recomputed follow the last one that is.
-      const auto after = static_cast<double>(kind == more && content.plain[i] > 0
-                                                 ? (content.layers - 1) % content.recompute.every
-                                                 : 0);
-      const double after_bytes = after * follows.cost.forward.retained_bytes;
-      chunk.add(cost.forward, cuts() ? split.data : cost.backward, times, after_bytes);
-      if (cuts()) chunk.add_weight(split, times, after * follows.split().data.retained_bytes);
-      if (form_ == BackwardForm::kBoth) {
-        chunk.add_whole(cost.forward, cost.backward, times, after_bytes);
-      }
-      stage.units += count;
-    }
-    const std::int64_t held = content.plain[i] + content.recomputed[i];
-    if (held > 0) stage.blocks.keep(layer.size);
-    if (layer.size.expert > 0) stage.routed_units += held;
-    if (layer.size.trains()) stage.trained_units += held;
-    if (cuts()) chunk.cut_size.dense += held * layer.size.dense;
-    if (cuts()) chunk.cut_size.expert += held * layer.size.expert;
+  for (const AlikeLayers& alike : content.alike) {
+    const BlockCosts::Layer& layer = blocks.layers[alike.which];
+    const BlockCosts::Recomputed& costs = layer.of(content.place(alike));
+    chunk.add(costs.cost, cuts() ? &costs.split() : nullptr, form_,
+              static_cast<double>(alike.count));
+    stage.units += alike.count;
+    stage.blocks.keep(layer.size);
+    if (layer.size.expert > 0) stage.routed_units += alike.count;
+    if (layer.size.trains()) stage.trained_units += alike.count;
+    if (cuts()) chunk.cut_size.dense += alike.count * layer.size.dense;
+    if (cuts()) chunk.cut_size.expert += alike.count * layer.size.expert;
     if (!job_.model.adapters) chunk.begun_size = chunk.cut_size;
-    stage.size.add(layer.size, held);
-    if (layer.which.gradients == GradientPath::kAbove) stage.resting.add(layer.size, held);
+    stage.size.add(layer.size, alike.count);
+    if (layer.which.gradients == GradientPath::kAbove) stage.resting.add(layer.size, alike.count);
+  }
+}
+
+/// The moments of a chunk's layers, each kind's at its last, beside all that the chunk keeps before
+/// that one; the costs of the layers and of an embedding are in the chunk.
+void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
+                                      const ChunkContent& content) const {
+  for (const AlikeLayers& alike : content.alike) {
+    const auto costs_of = [&](const AlikeLayers& layers) -> const BlockCosts::Recomputed& {
+      return blocks.layers[layers.which].of(content.place(layers));
+    };
+    const BlockCosts::Recomputed& own = costs_of(alike);
+    KeptBytes before{chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
+                     chunk.backward.retained_bytes - own.split().data.retained_bytes};
+    for (std::size_t i = 0; i < alike.behind.size(); ++i) {
+      const BlockCosts::Recomputed& behind = costs_of(content.alike[i]);
+      const auto count = static_cast<double>(alike.behind[i]);
+      before.forward -= count * behind.cost.forward.retained_bytes;
+      before.data -= count * behind.split().data.retained_bytes;
+    }
+    chunk.keep_peaks(own.cost, cuts() ? &own.split() : nullptr, form_, before);
   }
 }
 
@@ -80,30 +82,32 @@ const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
   return blocks.multi_token.of(content.recomputed_place).cost;
 }
 
-/// Embedding, multi-token layers and head, where the chunk has them.
-void PipelinePricer::add_ends(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+/// A block at an end of the model, behind what the chunk has until then.
+void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
+                             const UnitSize& size) const {
+  const KeptBytes before{.forward = chunk.forward.retained_bytes};
+  chunk.add(cost, nullptr, form_, 1);
+  chunk.keep_peaks(cost, nullptr, form_, before);
+  stage.size += size;
+  stage.blocks.keep(size);
+  ++stage.units;
+  if (size.trains()) ++stage.trained_units;
+}
+
+/// Multi-token layers and head, where the chunk has them.
+void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                               const Plan& plan, const Place& place) const {
   const Placement placement = placement_of(plan);
   const bool first = placement.holds_embedding(place);
   const bool last = placement.holds_head(place);
   const bool split_table =
       shares_table(job_.model) && placement.embedding_position() != placement.head_position();
-  const auto add = [&](const BlockPairCost& cost, const UnitSize& size) {
-    chunk.add(cost.forward, cost.backward, 1, 0);
-    if (form_ == BackwardForm::kBoth) chunk.add_whole(cost.forward, cost.backward, 1, 0);
-    stage.size += size;
-    stage.blocks.keep(size);
-    ++stage.units;
-    if (size.trains()) ++stage.trained_units;
-  };
-  if (first) add(blocks.embedding, blocks.embedding_size);
-  if (first && embedding_gradients(job_.model) == GradientPath::kAbove) {
-    stage.resting.add(blocks.embedding_size, 1);
+  if (last) {
+    add_end(chunk, stage, blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
   }
-  if (last) add(blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
   for (std::int64_t i = 0; last && i < blocks.multi_tokens; ++i) {
-    add(multi_token(blocks, placement.model_chunk(place)),
-        split_table && i == 0 ? blocks.split_multi_token_size : blocks.multi_token.size);
+    add_end(chunk, stage, multi_token(blocks, placement.model_chunk(place)),
+            split_table && i == 0 ? blocks.split_multi_token_size : blocks.multi_token.size);
     if (blocks.multi_token.size.expert > 0) ++stage.routed_units;
   }
   if (split_table && (first || last)) {
@@ -111,6 +115,21 @@ void PipelinePricer::add_ends(ChunkCost& chunk, StageCost& stage, const BlockCos
                        blocks.split_multi_token_size.dense - blocks.multi_token.size.dense;
   }
   stage.head = stage.head || last;
+}
+
+/// The blocks of a chunk, in their order.
+void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                                const Plan& plan, const Place& place) const {
+  const Placement placement = placement_of(plan);
+  const ChunkContent& content = contents_[static_cast<std::size_t>(placement.model_chunk(place))];
+  if (placement.holds_embedding(place)) {
+    add_end(chunk, stage, blocks.embedding, blocks.embedding_size);
+    const bool rests = embedding_gradients(job_.model) == GradientPath::kAbove;
+    if (rests) stage.resting.add(blocks.embedding_size, 1);
+  }
+  add_layers(chunk, stage, blocks, content);
+  keep_layer_peaks(chunk, blocks, content);
+  add_head(chunk, stage, blocks, plan, place);
 }
 
 PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
@@ -136,9 +155,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     const Place place{position, static_cast<std::int64_t>(i)};
     ChunkCost& chunk = chunks_[i];
     const UnitSize before = stage.size;
-    add_layers(chunk, stage, blocks,
-               contents_[static_cast<std::size_t>(placement.model_chunk(place))]);
-    add_ends(chunk, stage, blocks, plan, place);
+    add_blocks(chunk, stage, blocks, plan, place);
     stage.cut_size += chunk.cut_size;
     if (plan.schedule.strands > 1) {
       for (BlockCost* cost : {&chunk.forward, &chunk.backward, &chunk.weight, &chunk.whole}) {

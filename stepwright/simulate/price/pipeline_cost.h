@@ -36,10 +36,16 @@ class PipelinePricer {
   [[nodiscard]] StageCost stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
   void add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                   const ChunkContent& content) const;
+  void keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
+                        const ChunkContent& content) const;
   [[nodiscard]] const BlockPairCost& multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const;
-  void add_ends(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+  void add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
+               const UnitSize& size) const;
+  void add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                 const Place& place) const;
+  void add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
+                  const Place& place) const;
   [[nodiscard]] PeakBytes activations(const Plan& plan, StageCost& stage);
   void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);

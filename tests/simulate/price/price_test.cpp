@@ -280,6 +280,27 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   EXPECT_GE(median(of_cut_backwards), 0.9);
 }
 
+/// Layers of several classes in turns: the largest moment of each is at the last of its class,
+/// wherever in a chunk that is.
+TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
+  Dice dice(17);
+  std::vector<double> shares;
+  while (shares.size() < 300) {
+    Job job = dice.job();
+    job.model_name = dice.pick<std::string>({"gpt-oss-20b", "nemotron-h-47b", "gemma-3-4b"});
+    job.model = *built_in_model(job.model_name);
+    if (!dice.flag(2)) job.kernels.attention = AttentionKernel::kUnfused;
+    const Plan plan = dice.plan(job);
+    if (broken_rule(job, plan)) continue;
+    const CostModel cost(job);
+    const double priced = Pricer(job, cost).price(plan).memory_bytes;
+    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
+    EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan_text(plan);
+    shares.push_back(priced / memory);
+  }
+  EXPECT_GE(median(shares), 0.98);
+}
+
 TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
   // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
   // overlaps, so that nothing contends.
