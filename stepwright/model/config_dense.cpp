@@ -263,7 +263,7 @@ Architecture read_nanochat(const ConfigFields& fields) {
   model.norm_weight = false;
   model.embedding_norm = true;
   model.qk_norm = QkNorm::kPlain;
-  model.logit_cap = fields.number_or("final_logit_softcapping", 15, 0, 1e6);
+  model.logit_cap = fields.cap("final_logit_softcapping", 15);
   add_attention_biases(fields, model);
   return model;
 }

@@ -103,6 +103,12 @@ double ConfigFields::rotary_fraction(double fallback) const {
   return fallback;
 }
 
+double ConfigFields::cap(std::string_view key, double fallback) const {
+  constexpr double kLargestCap = 1e6;
+  const auto found = find({key});
+  return found && found->is_null() ? 0 : number_or(key, fallback, 0, kLargestCap);
+}
+
 void ConfigFields::refuse(std::string_view key, std::string_view why) const {
   if (flag(key, false)) value(key)->fail_unsupported(why);
 }

@@ -43,6 +43,8 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   /// The rotated share of a head: partial_rotary_factor, alone, in `rope_parameters` or in each of
   /// its layer types, or GPT-NeoX's rotary_pct.
   [[nodiscard]] double rotary_fraction(double fallback) const;
+  /// The bound of a hyperbolic tangent; null: none.
+  [[nodiscard]] double cap(std::string_view key, double fallback) const;
   /// Fails with `kUnsupported` when the flag is set.
   void refuse(std::string_view key, std::string_view why) const;
   /// Fails with `kInput` at the top of the language model.

@@ -23,15 +23,10 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
 
 /// Scores are divided by the root of `query_pre_attn_scalar`; null caps are none.
 void add_caps(const ConfigFields& fields, double attention, double logits, Architecture& model) {
-  constexpr double kLargestCap = 1e6;
-  const double scalar = fields.number_or("query_pre_attn_scalar", 256, 1e-6, kLargestCap);
+  const double scalar = fields.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6);
   if (scalar != static_cast<double>(model.head_dim)) model.attention_scale = 1 / std::sqrt(scalar);
-  const auto cap = [&](std::string_view key, double fallback) {
-    const auto found = fields.find({key});
-    return found && found->is_null() ? 0 : fields.number_or(key, fallback, 0, kLargestCap);
-  };
-  model.attention_cap = cap("attn_logit_softcapping", attention);
-  model.logit_cap = cap("final_logit_softcapping", logits);
+  model.attention_cap = fields.cap("attn_logit_softcapping", attention);
+  model.logit_cap = fields.cap("final_logit_softcapping", logits);
 }
 
 bool slides_on_even(std::int64_t layer) { return layer % 2 == 0; }

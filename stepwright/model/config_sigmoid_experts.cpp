@@ -174,9 +174,7 @@ Architecture read_beam(const ConfigFields& fields) {
   fields.refuse("attention_bias", "biases beside gates that have their own");
   model.norm_placement = NormPlacement::kBoth;
   model.attention_gate = model.gate_bias = true;
-  const auto cap = fields.find({"final_logit_softcapping"});
-  model.logit_cap =
-      cap && cap->is_null() ? 0 : fields.number_or("final_logit_softcapping", 30, 0, kLargestScale);
+  model.logit_cap = fields.cap("final_logit_softcapping", 30);
   model.experts = sigmoid_experts(
       fields, {.count = 256, .top_k = 8, .ffn = 2560, .groups = 8, .top_groups = 4, .scale = 2.5},
       0);
