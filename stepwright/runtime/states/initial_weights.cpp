@@ -25,6 +25,7 @@ void load_weights(ParameterStore& store, const HuggingFaceWeights& weights) {
   for (StoredParameter* parameter : store.held()) {
     if (!parameter->slice.adapter) load(*parameter, weights);
   }
+  for (StoredParameter* buffer : store.buffers()) load(*buffer, weights);
 }
 
 void load_adapters(ParameterStore& store, const HuggingFaceWeights& adapters) {

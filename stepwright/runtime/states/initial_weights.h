@@ -5,8 +5,8 @@
 
 namespace stepwright {
 
-/// Gives this rank's parameters the values of a file, rounded to their types; optimizer states stay
-/// as they are.
+/// Gives this rank's parameters, and the biases by which its routers are balanced, the values of a
+/// file, rounded to their types; optimizer states stay as they are.
 void load_weights(ParameterStore& store, const HuggingFaceWeights& weights);
 
 /// The same of its adapters.
