@@ -45,12 +45,15 @@ class AdapterWriter {
                     model_.name, weight, family_.model_type));
   }
 
-  /// The tensor that holds just these rows of a weight.
+  /// The tensor that holds just these rows of a weight, in whatever order.
   [[nodiscard]] const ForeignTensor& tensor_of(const std::string& own, const Parameter& weight,
-                                               const RowRun& rows) const {
+                                               std::int64_t begin, std::int64_t count) const {
     const std::vector<ForeignTensor>& all = weights_.at(own);
     const auto found = std::ranges::find_if(all, [&](const ForeignTensor& tensor) {
-      return !tensor.transposed && tensor.rows == std::vector<RowRun>{rows};
+      return !tensor.transposed && tensor.row_count() == count &&
+             std::ranges::all_of(tensor.rows, [&](const RowRun& run) {
+               return run.begin >= begin && run.begin + run.count <= begin + count;
+             });
     });
     if (found == all.end() || !found->name.ends_with(kWeight)) fail(weight.name);
     return *found;
@@ -67,8 +70,10 @@ class AdapterWriter {
       const std::int64_t rows = weight.fused[0] > 0 ? weight.fused[i] : i == 0 ? weight.rows : 0;
       if (target && adapters.has(*target)) {
         const ForeignTensor& beside =
-            tensor_of(prefix + std::string(weight.name), weight, {offset, rows});
-        add(prefix, entry, beside, {down, adapters.rank}, {row, rows});
+            tensor_of(prefix + std::string(weight.name), weight, offset, rows);
+        std::vector<RowRun> up = beside.rows;
+        for (RowRun& run : up) run.begin += row - offset;
+        add(prefix, entry, beside, {down, adapters.rank}, std::move(up));
         row += rows;
         if (!adapters.joined) down += adapters.rank;
       }
@@ -77,7 +82,7 @@ class AdapterWriter {
   }
 
   void add(const std::string& prefix, const AdaptedWeight& entry, const ForeignTensor& beside,
-           const RowRun& down, const RowRun& up) {
+           const RowRun& down, std::vector<RowRun> up) {
     const std::string path =
         "base_model.model." + beside.name.substr(0, beside.name.size() - kWeight.size());
     tensors_.push_back({.weight = beside.name,
@@ -87,7 +92,7 @@ class AdapterWriter {
                                  .columns = beside.columns},
                         .up = {.name = path + ".lora_B.weight",
                                .own = prefix + std::string(entry.up),
-                               .rows = {up},
+                               .rows = std::move(up),
                                .columns = down.count}});
   }
 

@@ -113,7 +113,9 @@ class Exporter {
     }
     DurableFile file(path);
     file.write(safetensors_header(entries, {{"format", "pt"}}));
-    for (const ForeignTensor& tensor : out.tensors) file.write(numbers_of(tensor));
+    for (const ForeignTensor& tensor : out.tensors) {
+      for (const ForeignTensor& block : blocks_of(tensor)) file.write(numbers_of(block));
+    }
     file.finish();
   }
 
@@ -123,7 +125,7 @@ class Exporter {
     return found == adapters_.end() ? nullptr : &*found;
   }
 
-  /// The elements of a tensor as the checkpoint holds them.
+  /// The elements of a tensor's runs, one after the other, as the checkpoint holds them.
   std::vector<std::byte> held_of(const ForeignTensor& tensor) {
     const IndexedTensor& own = indexed(tensor);
     std::vector<Piece> pieces;
@@ -174,30 +176,62 @@ class Exporter {
     }
   }
 
-  /// Of a family whose tensors stand as ours do: one that adapters can stand beside.
-  std::vector<std::byte> merged_numbers(const ForeignTensor& tensor) {
+  /// With what adapters add to them.
+  std::vector<double> merged_values(const ForeignTensor& tensor) {
     std::vector<double> values = whole_values(tensor);
     if (const AdapterTensors* adapter = added_to(tensor)) add(*adapter, values);
+    return values;
+  }
+
+  /// The blocks of a tensor as tensors, so that no more than one is held at a time.
+  static std::vector<ForeignTensor> blocks_of(const ForeignTensor& tensor) {
+    ForeignTensor block = tensor;
+    block.blocks = 1;
+    block.rows.clear();
+    std::vector<ForeignTensor> blocks(static_cast<std::size_t>(tensor.blocks), block);
+    const std::int64_t height = tensor.row_count() / tensor.blocks;
+    for (RowRun run : tensor.rows) {
+      const std::int64_t which = run.place / height;
+      run.place %= height;
+      blocks[static_cast<std::size_t>(which)].rows.push_back(run);
+    }
+    return blocks;
+  }
+
+  /// Whether the numbers of a tensor stand in the order of its runs.
+  static bool in_order(const ForeignTensor& tensor) {
+    std::int64_t place = 0;
+    for (const RowRun& run : tensor.rows) {
+      if (run.place != place || run.step != 1) return false;
+      place += run.count;
+    }
+    return !tensor.transposed;
+  }
+
+  /// Values of run after run, as they stand in the file.
+  static std::vector<double> placed(const ForeignTensor& tensor,
+                                    const std::vector<double>& values) {
+    std::vector<double> out(values.size());
+    std::size_t next = 0;
+    for (const RowRun& run : tensor.rows) {
+      for (std::int64_t i = 0; i < run.count; ++i) {
+        const std::int64_t first = tensor.index_of(run.place + i * run.step, 0);
+        for (std::int64_t column = 0; column < tensor.columns; ++column) {
+          out[static_cast<std::size_t>(first + column * tensor.column_stride())] = values[next++];
+        }
+      }
+    }
+    return out;
+  }
+
+  /// The numbers of a tensor of one block as they stand in its file.
+  std::vector<std::byte> numbers_of(const ForeignTensor& tensor) {
+    if (!base_ && type_ == stored_ && in_order(tensor)) return held_of(tensor);
+    std::vector<double> values = base_ ? merged_values(tensor) : values_of(tensor);
+    if (!in_order(tensor)) values = placed(tensor, values);
     std::vector<std::byte> bytes;
     bytes.reserve(static_cast<std::size_t>(bytes_of(tensor)));
     append_numbers(bytes, type_, values);
-    return bytes;
-  }
-
-  /// The numbers of a tensor as they stand in its file.
-  std::vector<std::byte> numbers_of(const ForeignTensor& tensor) {
-    if (base_) return merged_numbers(tensor);
-    std::vector<std::byte> held = held_of(tensor);
-    const std::int64_t elements = tensor.row_count() * tensor.columns;
-    if (type_ == stored_ && !tensor.transposed) return held;
-    std::vector<std::byte> bytes;
-    bytes.reserve(static_cast<std::size_t>(bytes_of(tensor)));
-    const std::int64_t lines = tensor.transposed ? tensor.columns : 1;
-    std::vector<double> line(static_cast<std::size_t>(elements / lines));
-    for (std::int64_t i = 0; i < lines; ++i) {
-      read_numbers({.bytes = held, .type = stored_, .first = i, .stride = lines}, line);
-      append_numbers(bytes, type_, line);
-    }
     return bytes;
   }
 

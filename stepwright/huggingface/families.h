@@ -11,18 +11,27 @@
 namespace stepwright {
 
 /// How a parameter of ours stands in files of transformers. Ours are rows x columns, output x
-/// input; fused ones hold part after part: queries, keys, values; gates, ups; expert after expert.
+/// input; fused ones hold part after part (`Parameter::fused`): queries, keys, values; gates, ups;
+/// and those of experts one after the other.
 enum class Storage : std::uint8_t {
-  kWhole,         ///< As it is.
-  kTransposed,    ///< Columns x rows (Conv1D of GPT-2).
-  kFilters,       ///< Rows x 1 x columns: a filter for each channel.
-  kQkv,           ///< Three tensors: queries, keys, values.
-  kQkvByHead,     ///< One tensor: queries, keys, values of the first head, of the second, ...
-  kHeads,         ///< A tensor for each head.
-  kHeadRows,      ///< One tensor with a row for each head.
-  kHalves,        ///< Two tensors: gates, ups.
-  kExperts,       ///< A tensor for each expert.
-  kExpertHalves,  ///< Two tensors for each expert: gates, ups.
+  kWhole,              ///< As it is.
+  kTransposed,         ///< Columns x rows (Conv1D of GPT-2).
+  kFilters,            ///< Rows x 1 x columns: a filter for each channel.
+  kRow,                ///< A vector as a matrix of one row.
+  kParts,              ///< A tensor for each part, or for some of them.
+  kPartFilters,        ///< The same of filters.
+  kByHead,             ///< The parts of a tensor head by head.
+  kByGroup,            ///< The same by groups of heads that share keys.
+  kByFour,             ///< The same by quarters of the heads.
+  kHeads,              ///< A tensor for each head.
+  kHeadRows,           ///< One tensor with a row for each head.
+  kExperts,            ///< A tensor for each expert.
+  kExpertParts,        ///< A tensor for each part of each expert.
+  kStacked,            ///< Experts x rows x columns.
+  kStackedTransposed,  ///< Experts x columns x rows.
+  kAlternating,        ///< The same, row by row of the parts in turn; a vector experts x rows.
+  kJoinedParts,        ///< A tensor for each part, all experts' one below the other.
+  kJoinedTransposed,   ///< Columns x rows of all experts one below the other.
 };
 
 /// A parameter (as `layer_parameters` and its like call it) and its names there: `{0}` stands for
@@ -31,7 +40,18 @@ enum class Storage : std::uint8_t {
 struct ParameterNames {
   std::string_view own;
   Storage storage = Storage::kWhole;
-  std::array<std::string_view, 3> theirs;
+  std::array<std::string_view, 6> theirs;
+  /// The digits of the parts that each tensor holds, in its order; none: of several names each has
+  /// the part of its place, one name has all.
+  std::array<std::string_view, 6> parts = {};
+};
+
+/// How the two elements stand that a rotary position turns against each other.
+enum class RotaryOrder : std::uint8_t {
+  kHalves,         ///< In the halves of a head, as ours.
+  kSwapped,        ///< The same, turned the other way.
+  kPairs,          ///< Side by side (GPT-J).
+  kPairsAsStated,  ///< The same, unless the file says `rope_interleave: false` (DeepSeek-V3).
 };
 
 /// Names in the order of the lists that they stand in.
@@ -49,10 +69,10 @@ inline constexpr ParameterNames kUsualNames[] = {
     {"head.weight", Storage::kWhole, {"lm_head.weight"}},
     {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
     {"attention.qkv",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
     {"attention.qkv_bias",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
     {"attention.output", Storage::kWhole, {".self_attn.o_proj.weight"}},
     {"attention.output_bias", Storage::kWhole, {".self_attn.o_proj.bias"}},
@@ -66,11 +86,14 @@ struct Family {
   std::string_view prefix;
   std::string_view layer;  ///< What names of a layer begin with.
   std::span<const ParameterNames> names;
-  std::span<const ParameterNames> own_names;  ///< Of its own: before those in `names`.
+  std::span<const ParameterNames> own_names = {};  ///< Of its own: before those in `names`.
+  /// Before those, where both branches of a layer read the same rows, each behind its own norm.
+  std::span<const ParameterNames> parallel_names = {};
+  RotaryOrder rotary = RotaryOrder::kHalves;
   /// Another name of the head's table.
-  std::string_view head_alias;
+  std::string_view head_alias = {};
   /// Tensors whose names end so follow from the configuration (masks, frequencies).
-  std::span<const std::string_view> derived;
+  std::span<const std::string_view> derived = {};
 };
 
 /// The families whose weights can be read and written, those with fewer keys first.

@@ -31,8 +31,8 @@ constexpr ParameterNames kGptNeox[] = {
     {"head.weight", Storage::kWhole, {"embed_out.weight"}},
     {"norm.attention", Storage::kWhole, {".input_layernorm.weight"}},
     {"norm.attention_bias", Storage::kWhole, {".input_layernorm.bias"}},
-    {"attention.qkv", Storage::kQkvByHead, {".attention.query_key_value.weight"}},
-    {"attention.qkv_bias", Storage::kQkvByHead, {".attention.query_key_value.bias"}},
+    {"attention.qkv", Storage::kByGroup, {".attention.query_key_value.weight"}},
+    {"attention.qkv_bias", Storage::kByGroup, {".attention.query_key_value.bias"}},
     {"attention.output", Storage::kWhole, {".attention.dense.weight"}},
     {"attention.output_bias", Storage::kWhole, {".attention.dense.bias"}},
     {"norm.mlp", Storage::kWhole, {".post_attention_layernorm.weight"}},
@@ -61,10 +61,10 @@ constexpr ParameterNames kOpt[] = {
     {"mlp.fc2", Storage::kWhole, {".fc2.weight"}},
     {"mlp.fc2_bias", Storage::kWhole, {".fc2.bias"}},
     {"attention.qkv",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
     {"attention.qkv_bias",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
 };
 
@@ -85,10 +85,10 @@ constexpr ParameterNames kXglm[] = {
     {"mlp.fc2", Storage::kWhole, {".fc2.weight"}},
     {"mlp.fc2_bias", Storage::kWhole, {".fc2.bias"}},
     {"attention.qkv",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
     {"attention.qkv_bias",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
 };
 
@@ -110,10 +110,10 @@ constexpr ParameterNames kBiogpt[] = {
     {"mlp.fc2", Storage::kWhole, {".fc2.weight"}},
     {"mlp.fc2_bias", Storage::kWhole, {".fc2.bias"}},
     {"attention.qkv",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
     {"attention.qkv_bias",
-     Storage::kQkv,
+     Storage::kParts,
      {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
 };
 
@@ -135,8 +135,8 @@ constexpr ParameterNames kBloom[] = {
     {"mlp.fc2_bias", Storage::kWhole, {".mlp.dense_4h_to_h.bias"}},
     {"embedding.norm", Storage::kWhole, {"transformer.word_embeddings_layernorm.weight"}},
     {"embedding.norm_bias", Storage::kWhole, {"transformer.word_embeddings_layernorm.bias"}},
-    {"attention.qkv", Storage::kQkvByHead, {".self_attention.query_key_value.weight"}},
-    {"attention.qkv_bias", Storage::kQkvByHead, {".self_attention.query_key_value.bias"}},
+    {"attention.qkv", Storage::kByGroup, {".self_attention.query_key_value.weight"}},
+    {"attention.qkv_bias", Storage::kByGroup, {".self_attention.query_key_value.bias"}},
 };
 
 constexpr ParameterNames kMpt[] = {
@@ -190,11 +190,11 @@ constexpr ParameterNames kGptNeo[] = {
     {"mlp.fc2", Storage::kWhole, {".mlp.c_proj.weight"}},
     {"mlp.fc2_bias", Storage::kWhole, {".mlp.c_proj.bias"}},
     {"attention.qkv",
-     Storage::kQkv,
+     Storage::kParts,
      {".attn.attention.q_proj.weight", ".attn.attention.k_proj.weight",
       ".attn.attention.v_proj.weight"}},
     {"attention.qkv_bias",
-     Storage::kQkv,
+     Storage::kParts,
      {".attn.attention.q_proj.bias", ".attn.attention.k_proj.bias", ".attn.attention.v_proj.bias"}},
 };
 
@@ -213,11 +213,50 @@ constexpr ParameterNames kGptj[] = {
     {"mlp.fc2", Storage::kWhole, {".mlp.fc_out.weight"}},
     {"mlp.fc2_bias", Storage::kWhole, {".mlp.fc_out.bias"}},
     {"attention.qkv",
-     Storage::kQkv,
+     Storage::kParts,
      {".attn.q_proj.weight", ".attn.k_proj.weight", ".attn.v_proj.weight"}},
     {"attention.qkv_bias",
-     Storage::kQkv,
+     Storage::kParts,
      {".attn.q_proj.bias", ".attn.k_proj.bias", ".attn.v_proj.bias"}},
+};
+
+/// Queries, values and keys of a quarter of the heads, of the next quarter, ...
+constexpr ParameterNames kCodegen[] = {
+    {"attention.qkv", Storage::kByFour, {".attn.qkv_proj.weight"}, {"021"}},
+};
+
+constexpr ParameterNames kCtrl[] = {
+    {"embedding.word", Storage::kWhole, {"transformer.w.weight"}},
+    {"norm.final", Storage::kWhole, {"transformer.layernorm.weight"}},
+    {"norm.final_bias", Storage::kWhole, {"transformer.layernorm.bias"}},
+    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
+    {"head.bias", Storage::kWhole, {"lm_head.bias"}},
+    {"norm.attention", Storage::kWhole, {".layernorm1.weight"}},
+    {"norm.attention_bias", Storage::kWhole, {".layernorm1.bias"}},
+    {"attention.qkv",
+     Storage::kParts,
+     {".multi_head_attention.Wq.weight", ".multi_head_attention.Wk.weight",
+      ".multi_head_attention.Wv.weight"}},
+    {"attention.qkv_bias",
+     Storage::kParts,
+     {".multi_head_attention.Wq.bias", ".multi_head_attention.Wk.bias",
+      ".multi_head_attention.Wv.bias"}},
+    {"attention.output", Storage::kWhole, {".multi_head_attention.dense.weight"}},
+    {"attention.output_bias", Storage::kWhole, {".multi_head_attention.dense.bias"}},
+    {"norm.mlp", Storage::kWhole, {".layernorm2.weight"}},
+    {"norm.mlp_bias", Storage::kWhole, {".layernorm2.bias"}},
+    {"mlp.fc1", Storage::kWhole, {".ffn.0.weight"}},
+    {"mlp.fc1_bias", Storage::kWhole, {".ffn.0.bias"}},
+    {"mlp.fc2", Storage::kWhole, {".ffn.2.weight"}},
+    {"mlp.fc2_bias", Storage::kWhole, {".ffn.2.bias"}},
+};
+
+/// Falcon's norms where each branch has one of its own.
+constexpr ParameterNames kFalconParallel[] = {
+    {"norm.attention", Storage::kWhole, {".ln_attn.weight"}},
+    {"norm.attention_bias", Storage::kWhole, {".ln_attn.bias"}},
+    {"norm.mlp", Storage::kWhole, {".ln_mlp.weight"}},
+    {"norm.mlp_bias", Storage::kWhole, {".ln_mlp.bias"}},
 };
 
 constexpr std::string_view kMasks[] = {".attn.bias", ".attn.masked_bias"};
@@ -285,7 +324,27 @@ constexpr Family kGptFamilies[] = {
      .prefix = "transformer.",
      .layer = "transformer.h.{0}",
      .names = kGptj,
+     .rotary = RotaryOrder::kPairs,
      .derived = kMasks},
+    {.model_type = "codegen",
+     .model_class = "CodeGenForCausalLM",
+     .prefix = "transformer.",
+     .layer = "transformer.h.{0}",
+     .names = kGptj,
+     .own_names = kCodegen,
+     .rotary = RotaryOrder::kPairs,
+     .derived = kMasks},
+    {.model_type = "ctrl",
+     .model_class = "CTRLLMHeadModel",
+     .prefix = "transformer.",
+     .layer = "transformer.h.{0}",
+     .names = kCtrl},
+    {.model_type = "falcon",
+     .model_class = "FalconForCausalLM",
+     .prefix = "transformer.",
+     .layer = "transformer.h.{0}",
+     .names = kBloom,
+     .parallel_names = kFalconParallel},
 };
 
 }  // namespace

@@ -9,8 +9,8 @@ constexpr ParameterNames kLlamaOwn[] = {
     {"attention.q_norm", Storage::kWhole, {".self_attn.q_norm.weight"}},
     {"attention.k_norm", Storage::kWhole, {".self_attn.k_norm.weight"}},
     {"norm.mlp", Storage::kWhole, {".post_attention_layernorm.weight"}},
-    {"mlp.fc1", Storage::kHalves, {".mlp.gate_proj.weight", ".mlp.up_proj.weight"}},
-    {"mlp.fc1_bias", Storage::kHalves, {".mlp.gate_proj.bias", ".mlp.up_proj.bias"}},
+    {"mlp.fc1", Storage::kParts, {".mlp.gate_proj.weight", ".mlp.up_proj.weight"}},
+    {"mlp.fc1_bias", Storage::kParts, {".mlp.gate_proj.bias", ".mlp.up_proj.bias"}},
     {"mlp.fc2", Storage::kWhole, {".mlp.down_proj.weight"}},
     {"mlp.fc2_bias", Storage::kWhole, {".mlp.down_proj.bias"}},
     {"norm.final_bias", Storage::kWhole, {"model.norm.bias"}},
@@ -24,7 +24,7 @@ constexpr auto kLlama = joined_names(kUsualNames, kLlamaOwn);
 constexpr ParameterNames kMixtralExperts[] = {
     {"router.weight", Storage::kWhole, {".block_sparse_moe.gate.weight"}},
     {"experts.fc1",
-     Storage::kExpertHalves,
+     Storage::kExpertParts,
      {".block_sparse_moe.experts.{1}.w1.weight", ".block_sparse_moe.experts.{1}.w3.weight"}},
     {"experts.fc2", Storage::kExperts, {".block_sparse_moe.experts.{1}.w2.weight"}},
 };
@@ -32,7 +32,7 @@ constexpr ParameterNames kMixtralExperts[] = {
 constexpr ParameterNames kQwenExperts[] = {
     {"router.weight", Storage::kWhole, {".mlp.gate.weight"}},
     {"experts.fc1",
-     Storage::kExpertHalves,
+     Storage::kExpertParts,
      {".mlp.experts.{1}.gate_proj.weight", ".mlp.experts.{1}.up_proj.weight"}},
     {"experts.fc2", Storage::kExperts, {".mlp.experts.{1}.down_proj.weight"}},
 };
@@ -118,8 +118,8 @@ constexpr ParameterNames kPersimmon[] = {
     {"attention.q_norm_bias", Storage::kWhole, {".self_attn.q_layernorm.bias"}},
     {"attention.k_norm", Storage::kWhole, {".self_attn.k_layernorm.weight"}},
     {"attention.k_norm_bias", Storage::kWhole, {".self_attn.k_layernorm.bias"}},
-    {"attention.qkv", Storage::kQkvByHead, {".self_attn.query_key_value.weight"}},
-    {"attention.qkv_bias", Storage::kQkvByHead, {".self_attn.query_key_value.bias"}},
+    {"attention.qkv", Storage::kByGroup, {".self_attn.query_key_value.weight"}},
+    {"attention.qkv_bias", Storage::kByGroup, {".self_attn.query_key_value.bias"}},
     {"mlp.fc1", Storage::kWhole, {".mlp.dense_h_to_4h.weight"}},
     {"mlp.fc1_bias", Storage::kWhole, {".mlp.dense_h_to_4h.bias"}},
     {"mlp.fc2", Storage::kWhole, {".mlp.dense_4h_to_h.weight"}},
@@ -139,13 +139,15 @@ constexpr ParameterNames kStableLm[] = {
 constexpr std::string_view kFrequencies[] = {".rotary_emb.inv_freq"};
 
 constexpr Family llama_like(std::string_view model_type, std::string_view model_class,
-                            std::span<const ParameterNames> own_names = {}) {
+                            std::span<const ParameterNames> own_names = {},
+                            RotaryOrder rotary = RotaryOrder::kHalves) {
   return {.model_type = model_type,
           .model_class = model_class,
           .prefix = "model.",
           .layer = "model.layers.{0}",
           .names = kLlama,
           .own_names = own_names,
+          .rotary = rotary,
           .derived = kFrequencies};
 }
 
@@ -157,19 +159,19 @@ constexpr Family kLlamaFamilies[] = {
     llama_like("mixtral", "MixtralForCausalLM", kMixtralExperts),
     llama_like("qwen3_moe", "Qwen3MoeForCausalLM", kQwenExperts),
     llama_like("arcee", "ArceeForCausalLM", kPlainMlp),
-    llama_like("cohere", "CohereForCausalLM", kCohere),
-    llama_like("cohere2", "Cohere2ForCausalLM"),
+    llama_like("cohere", "CohereForCausalLM", kCohere, RotaryOrder::kPairs),
+    llama_like("cohere2", "Cohere2ForCausalLM", {}, RotaryOrder::kPairs),
     llama_like("cwm", "CwmForCausalLM"),
-    llama_like("ernie4_5", "Ernie4_5ForCausalLM"),
+    llama_like("ernie4_5", "Ernie4_5ForCausalLM", {}, RotaryOrder::kPairs),
     llama_like("exaone4", "Exaone4ForCausalLM", kOlmo2),
     llama_like("gemma", "GemmaForCausalLM"),
     llama_like("gemma2", "Gemma2ForCausalLM", kGemma2),
     llama_like("gemma3_text", "Gemma3ForCausalLM", kGemma2),
-    llama_like("glm", "GlmForCausalLM", kFusedGate),
-    llama_like("glm4", "Glm4ForCausalLM", kGlm4),
+    llama_like("glm", "GlmForCausalLM", kFusedGate, RotaryOrder::kPairs),
+    llama_like("glm4", "Glm4ForCausalLM", kGlm4, RotaryOrder::kPairs),
     llama_like("granite", "GraniteForCausalLM"),
     llama_like("granite_swa", "GraniteSWAForCausalLM"),
-    llama_like("helium", "HeliumForCausalLM"),
+    llama_like("helium", "HeliumForCausalLM", {}, RotaryOrder::kPairs),
     llama_like("hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM", kHunyuan),
     llama_like("hyperclovax", "HyperCLOVAXForCausalLM", kHyperClova),
     llama_like("internlm3", "InternLM3ForCausalLM"),
@@ -177,7 +179,7 @@ constexpr Family kLlamaFamilies[] = {
     llama_like("jais2", "Jais2ForCausalLM", kPlainMlp),
     llama_like("ministral", "MinistralForCausalLM"),
     llama_like("ministral3", "Ministral3ForCausalLM"),
-    llama_like("nanochat", "NanoChatForCausalLM", kNanochat),
+    llama_like("nanochat", "NanoChatForCausalLM", kNanochat, RotaryOrder::kSwapped),
     llama_like("nemotron", "NemotronForCausalLM", kPlainMlp),
     llama_like("olmo", "OlmoForCausalLM"),
     llama_like("olmo2", "Olmo2ForCausalLM", kOlmo2),

@@ -3,10 +3,44 @@
 #include <fmt/format.h>
 
 #include "stepwright/core/error.h"
+#include "stepwright/huggingface/row_order.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
 namespace {
+
+/// What a storage makes of a parameter's copies.
+struct Layout {
+  bool heads = false;  ///< A copy is what one head has, else what one expert has.
+  bool apart = false;  ///< A tensor for each copy.
+  bool transposed = false;
+  bool stacked = false;
+  bool filters = false;
+};
+
+Layout layout_of(Storage storage) {
+  switch (storage) {
+    case Storage::kWhole:
+    case Storage::kParts:
+    case Storage::kByHead:
+    case Storage::kByGroup:
+    case Storage::kByFour:
+    case Storage::kJoinedParts: return {};
+    case Storage::kTransposed:
+    case Storage::kJoinedTransposed: return {.transposed = true};
+    case Storage::kFilters:
+    case Storage::kPartFilters: return {.filters = true};
+    case Storage::kRow:
+    case Storage::kStacked: return {.stacked = true};
+    case Storage::kHeads: return {.heads = true, .apart = true};
+    case Storage::kHeadRows: return {.heads = true, .stacked = true};
+    case Storage::kExperts:
+    case Storage::kExpertParts: return {.apart = true};
+    case Storage::kStackedTransposed:
+    case Storage::kAlternating: return {.transposed = true, .stacked = true};
+  }
+  return {};
+}
 
 /// Writes the tensors of a model's parameters, one after the other.
 class Writer {
@@ -23,74 +57,75 @@ class Writer {
   std::vector<ForeignTensor> take() { return std::move(tensors_); }
 
  private:
-  [[nodiscard]] const ParameterNames& names_of(std::string_view own) const {
-    for (const auto& list : {family_.own_names, family_.names}) {
-      for (const ParameterNames& names : list) {
-        if (names.own == own) return names;
-      }
-    }
+  [[noreturn]] void fail(std::string_view own) const {
     fail_unsupported(fmt::format("model {}: '{}' has no place in files of the family {}",
                                  model_.name, own, family_.model_type));
   }
 
+  [[nodiscard]] const ParameterNames& names_of(std::string_view own) const {
+    const bool apart = model_.parallel_residual && !model_.shared_input_norm;
+    const std::span<const ParameterNames> parallel =
+        apart ? family_.parallel_names : std::span<const ParameterNames>{};
+    for (const auto& list : {parallel, family_.own_names, family_.names}) {
+      for (const ParameterNames& names : list) {
+        if (names.own == own) return names;
+      }
+    }
+    fail(own);
+  }
+
   void add(const std::string& own, std::int64_t layer, const Parameter& parameter) {
     const ParameterNames& names = names_of(parameter.name);
-    ForeignTensor tensor{.own = own,
-                         .columns = parameter.columns,
-                         .transposed = names.storage == Storage::kTransposed,
-                         .filters = names.storage == Storage::kFilters,
-                         .vector = parameter.vector};
-    const auto part = [&](std::size_t which, std::int64_t expert, std::vector<RowRun> rows) {
-      const std::string_view name = names.theirs.at(which);
-      const std::string_view start = name.starts_with('.') ? family_.layer : "";
-      tensor.name = fmt::format(fmt::runtime(fmt::format("{}{}", start, name)), layer, expert);
-      tensor.rows = std::move(rows);
-      tensors_.push_back(tensor);
-    };
-    const std::int64_t half = parameter.rows / 2;
-    switch (names.storage) {
-      case Storage::kWhole:
-      case Storage::kFilters:
-      case Storage::kTransposed: return part(0, 0, {{0, parameter.rows}});
-      case Storage::kQkv: {
-        const std::int64_t queries = model_.heads * model_.head_dim;
-        const std::int64_t keys = model_.kv_heads * model_.head_dim;
-        part(0, 0, {{0, queries}});
-        part(1, 0, {{queries, keys}});
-        return part(2, 0, {{queries + keys, keys}});
+    const Layout layout = layout_of(names.storage);
+    Parameter copy = parameter;
+    if (layout.heads) {
+      copy.rows = model_.head_dim;
+      copy.copies = parameter.rows / model_.head_dim;
+    }
+    const auto ordered = ordered_rows(model_, family_.rotary, copy, names);
+    std::int64_t placed = 0;
+    for (const auto& rows : ordered) placed += rows_in(rows);
+    if (placed != copy.rows) fail(parameter.name);
+    const ForeignTensor form{.own = own,
+                             .columns = parameter.columns,
+                             .transposed = layout.transposed,
+                             .stacked = layout.stacked,
+                             .filters = layout.filters,
+                             .vector = parameter.vector};
+    for (std::int64_t i = 0; i < (layout.apart ? copy.copies : 1); ++i) {
+      for (std::size_t which = 0; which < ordered.size(); ++which) {
+        ForeignTensor tensor = form;
+        tensor.name = name_of(names.theirs.at(which), layer, i);
+        tensor.blocks = layout.apart ? 1 : copy.copies;
+        for (std::int64_t block = 0; block < tensor.blocks; ++block) {
+          append(tensor.rows, ordered[which], (i + block) * copy.rows, block);
+        }
+        tensors_.push_back(std::move(tensor));
       }
-      case Storage::kQkvByHead: return part(0, 0, head_by_head());
-      case Storage::kHeadRows:
-        tensor.heads = parameter.rows / model_.head_dim;
-        return part(0, 0, {{0, parameter.rows}});
-      case Storage::kHeads:
-        for (std::int64_t h = 0; h < parameter.rows / model_.head_dim; ++h) {
-          part(0, h, {{h * model_.head_dim, model_.head_dim}});
-        }
-        return;
-      case Storage::kHalves: part(0, 0, {{0, half}}); return part(1, 0, {{half, half}});
-      case Storage::kExperts:
-        for (std::int64_t e = 0; e < parameter.copies; ++e) {
-          part(0, e, {{e * parameter.rows, parameter.rows}});
-        }
-        return;
-      case Storage::kExpertHalves:
-        for (std::int64_t e = 0; e < parameter.copies; ++e) {
-          part(0, e, {{e * parameter.rows, half}});
-          part(1, e, {{e * parameter.rows + half, half}});
-        }
     }
   }
 
-  /// Such files have as many heads of keys and values as of queries.
-  [[nodiscard]] std::vector<RowRun> head_by_head() const {
-    std::vector<RowRun> rows;
-    for (std::int64_t head = 0; head < model_.heads; ++head) {
-      for (std::int64_t which = 0; which < 3; ++which) {
-        rows.push_back({(which * model_.heads + head) * model_.head_dim, model_.head_dim});
-      }
+  [[nodiscard]] std::string name_of(std::string_view name, std::int64_t layer,
+                                    std::int64_t copy) const {
+    const std::string_view start = name.starts_with('.') ? family_.layer : "";
+    return fmt::format(fmt::runtime(fmt::format("{}{}", start, name)), layer, copy);
+  }
+
+  static std::int64_t rows_in(const std::vector<RowRun>& rows) {
+    std::int64_t count = 0;
+    for (const RowRun& run : rows) count += run.count;
+    return count;
+  }
+
+  /// The rows of one copy as those of a block.
+  static void append(std::vector<RowRun>& all, const std::vector<RowRun>& rows, std::int64_t begin,
+                     std::int64_t block) {
+    const std::int64_t place = block * rows_in(rows);
+    for (RowRun run : rows) {
+      run.begin += begin;
+      run.place += place;
+      all.push_back(run);
     }
-    return rows;
   }
 
   const Architecture& model_;
@@ -107,12 +142,27 @@ std::int64_t ForeignTensor::row_count() const {
 }
 
 std::vector<std::int64_t> ForeignTensor::shape() const {
-  if (heads > 0) return {heads, row_count() / heads};
+  const std::int64_t height = row_count() / blocks;
   if (filters) return {row_count(), 1, columns};
-  if (vector && columns == 1) return {row_count()};
-  if (transposed) return {columns, row_count()};
-  return {row_count(), columns};
+  std::vector<std::int64_t> shape;
+  if (stacked) shape.push_back(blocks);
+  const std::int64_t below = stacked ? 1 : blocks;
+  if (vector && columns == 1) {
+    shape.push_back(below * height);
+  } else {
+    shape.push_back(below * (transposed ? columns : height));
+    shape.push_back(transposed ? height : columns);
+  }
+  return shape;
 }
+
+std::int64_t ForeignTensor::index_of(std::int64_t row, std::int64_t column) const {
+  if (!transposed) return row * columns + column;
+  const std::int64_t height = row_count() / blocks;
+  return (row / height * columns + column) * height + row % height;
+}
+
+std::int64_t ForeignTensor::column_stride() const { return transposed ? row_count() / blocks : 1; }
 
 std::vector<ForeignTensor> foreign_tensors(const Architecture& given, const Family& family) {
   Architecture model = given;

@@ -13,6 +13,8 @@ namespace stepwright {
 struct RowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
+  std::int64_t place = 0;  ///< Of the first one among the rows of a tensor;
+  std::int64_t step = 1;   ///< each next one stands so many further.
   bool operator==(const RowRun&) const = default;
 };
 
@@ -20,20 +22,25 @@ struct RowRun {
 struct ForeignTensor {
   std::string name;
   std::string own;           ///< As checkpoints call it: "layers.3.attention.qkv".
-  std::vector<RowRun> rows;  ///< In the order of the tensor's.
+  std::vector<RowRun> rows;  ///< None of them is in two blocks.
   std::int64_t columns = 1;  ///< Of both.
-  bool transposed = false;   ///< Stored columns x rows.
+  std::int64_t blocks = 1;   ///< Its rows stand in so many equal blocks (experts).
+  bool transposed = false;   ///< Each block is stored columns x rows.
+  bool stacked = false;      ///< Blocks are an extent of their own, the first one.
   bool filters = false;      ///< Stored rows x 1 x columns.
-  bool vector = false;       ///< Of one column: stored with one extent,
-  std::int64_t heads = 0;    ///< or, above 0, with a row for each head.
+  bool vector = false;       ///< Of one column, which is no extent.
 
   [[nodiscard]] std::int64_t row_count() const;
   [[nodiscard]] std::vector<std::int64_t> shape() const;
+  /// Where an element stands among the tensor's numbers. `row` is one of the tensor's.
+  [[nodiscard]] std::int64_t index_of(std::int64_t row, std::int64_t column) const;
+  /// How far apart the elements of one row stand.
+  [[nodiscard]] std::int64_t column_stride() const;
 };
 
 /// The tensors of a model in the files of a family, parameter after parameter. Each row of each of
-/// our parameters is in exactly one. Fails with `kUnsupported` for parameters that the family has
-/// no name for.
+/// our parameters is in exactly one. Fails with `kUnsupported` for parameters, or parts of them,
+/// that the family has no name for.
 std::vector<ForeignTensor> foreign_tensors(const Architecture& model, const Family& family);
 
 }  // namespace stepwright

@@ -24,9 +24,9 @@ constexpr std::string_view kOneFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 
 /// The family of a directory whose config.json describes this model.
-const Family& checked_family(const fs::path& directory, const Architecture& model) {
+Family checked_family(const fs::path& directory, const Architecture& model) {
   const Document config = Document::load(directory / "config.json");
-  const Family& family = weights_family(config);
+  Family family = weights_family(config);
   const std::vector<std::string> differ = differences(read_config(config), model);
   if (!differ.empty()) {
     fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
@@ -88,7 +88,7 @@ void check_adapters(const Document& config, const Architecture& model) {
 
 }  // namespace
 
-const Family& weights_family(const Document& config) {
+Family weights_family(const Document& config) {
   const auto type = config.root().find("model_type");
   const Family* family = type ? find_family(type->text()) : nullptr;
   if (family == nullptr || config.root().find("text_config")) {
@@ -97,11 +97,17 @@ const Family& weights_family(const Document& config) {
     fail_unsupported(fmt::format("{}: weights of this family cannot be read (supported: {})",
                                  config.name(), list_of(known)));
   }
-  return *family;
+  Family own = *family;
+  if (own.rotary == RotaryOrder::kPairsAsStated) {
+    const auto stated = config.root().find("rope_interleave");
+    const bool pairs = !stated || stated->is_null() || stated->boolean();
+    own.rotary = pairs ? RotaryOrder::kPairs : RotaryOrder::kHalves;
+  }
+  return own;
 }
 
 HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architecture& model) {
-  const Family& family = checked_family(directory, model);
+  const Family family = checked_family(directory, model);
   Places places;
   for (ForeignTensor& tensor : foreign_tensors(model, family)) {
     places.emplace(tensor.name, tensors_.size());
@@ -116,7 +122,7 @@ HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architec
 HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const fs::path& base,
                                                 const Architecture& model) {
   check_adapters(Document::load(directory / "adapter_config.json"), model);
-  const Family& family = checked_family(base, model);
+  const Family family = checked_family(base, model);
   HuggingFaceWeights weights;
   Places places;
   for (AdapterTensors& one : adapter_tensors(model, family)) {
@@ -193,10 +199,12 @@ void HuggingFaceWeights::check_found(const fs::path& directory) const {
 void HuggingFaceWeights::add_parts() {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     std::vector<Part>& parts = parts_[tensors_[i].tensor.own];
-    std::int64_t foreign = 0;
     for (const RowRun& run : tensors_[i].tensor.rows) {
-      parts.push_back({.row = run.begin, .count = run.count, .tensor = i, .foreign_row = foreign});
-      foreign += run.count;
+      parts.push_back({.row = run.begin,
+                       .count = run.count,
+                       .tensor = i,
+                       .foreign_row = run.place,
+                       .step = run.step});
     }
   }
   for (auto& [own, parts] : parts_) std::ranges::sort(parts, {}, &Part::row);
@@ -215,13 +223,12 @@ void HuggingFaceWeights::read(std::string_view own, std::int64_t begin,
     const std::int64_t column = begin % any.columns;
     const Part& part = *std::prev(std::ranges::upper_bound(parts, row, {}, &Part::row));
     const Opened& opened = tensors_[part.tensor];
-    const std::int64_t foreign = part.foreign_row + row - part.row;
-    const std::int64_t rows = opened.tensor.row_count();
+    const std::int64_t foreign = part.foreign_row + (row - part.row) * part.step;
     const std::int64_t count =
         std::min(any.columns - column, static_cast<std::int64_t>(out.size()));
     NumberRun run{.bytes = opened.bytes, .type = opened.type};
-    run.first = opened.tensor.transposed ? column * rows + foreign : foreign * any.columns + column;
-    run.stride = opened.tensor.transposed ? rows : 1;
+    run.first = opened.tensor.index_of(foreign, column);
+    run.stride = opened.tensor.column_stride();
     read_numbers(run, out.first(static_cast<std::size_t>(count)));
     out = out.subspan(static_cast<std::size_t>(count));
     begin += count;

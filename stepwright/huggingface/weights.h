@@ -20,7 +20,7 @@ namespace stepwright {
 
 /// The family of the weights beside a `config.json`. Fails with `kUnsupported`, naming the known
 /// ones, for a family without names and for the text part of a multimodal model.
-const Family& weights_family(const Document& config);
+Family weights_family(const Document& config);
 
 /// The weights of a Hugging Face directory (`config.json` with `model.safetensors`, or with an
 /// index of several), as parameters of ours. Files are mapped: only what is read is loaded.
@@ -50,7 +50,8 @@ class HuggingFaceWeights {
     std::int64_t row = 0;  ///< Of the parameter.
     std::int64_t count = 0;
     std::size_t tensor = 0;        ///< In `tensors_`.
-    std::int64_t foreign_row = 0;  ///< Of the tensor.
+    std::int64_t foreign_row = 0;  ///< Of the tensor;
+    std::int64_t step = 1;         ///< the next one's is so much further.
   };
   struct Opened {
     ForeignTensor tensor;

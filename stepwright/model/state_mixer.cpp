@@ -58,7 +58,8 @@ void add_selection(Parameters& list, const StateMixer& m) {
     list.push_back({.name = "mixer.select_norm",
                     .rows = m.step_rank + 2 * m.state,
                     .vector = true,
-                    .start = Start::kOnes});
+                    .start = Start::kOnes,
+                    .fused = {m.step_rank, m.state, m.state}});
   }
   list.push_back(projection("mixer.step", m.heads, m.step_rank, Split::kColumn));
 }

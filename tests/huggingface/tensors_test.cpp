@@ -87,9 +87,72 @@ TEST(ForeignTensors, ConvolutionsAreTransposed) {
 
 TEST(ForeignTensors, GptNeoxGoesHeadByHead) {
   const ForeignTensor qkv = tensor_of(kGptNeox, "gpt_neox.layers.0.attention.query_key_value.bias");
-  EXPECT_THAT(qkv.rows, ElementsAre(RowRun{0, 4}, RowRun{8, 4}, RowRun{16, 4}, RowRun{4, 4},
-                                    RowRun{12, 4}, RowRun{20, 4}));
+  EXPECT_THAT(qkv.rows, ElementsAre(RowRun{0, 4, 0}, RowRun{8, 4, 4}, RowRun{16, 4, 8},
+                                    RowRun{4, 4, 12}, RowRun{12, 4, 16}, RowRun{20, 4, 20}));
   EXPECT_THAT(qkv.shape(), ElementsAre(24));
+}
+
+/// Tensors of a model in a family, by their names.
+std::map<std::string, ForeignTensor> tensors_in(const char* text, std::string_view family) {
+  const Architecture model = model_of(text);
+  const Family* found = find_family(family);
+  EXPECT_NE(found, nullptr) << family;
+  expect_complete(model, *found);
+  std::map<std::string, ForeignTensor> tensors;
+  for (ForeignTensor& tensor : foreign_tensors(model, *found)) tensors[tensor.name] = tensor;
+  return tensors;
+}
+
+TEST(ForeignTensors, PairsOfARotaryPositionStandSideBySide) {
+  const auto tensors = tensors_in(
+      "{layers: 1, hidden: 8, heads: 2, kv_heads: 1, head_dim: 6, ffn: 12, vocab: 20, "
+      "rotary_fraction: 0.7}",
+      "cohere2");
+  const ForeignTensor& keys = tensors.at("model.layers.0.self_attn.k_proj.weight");
+  EXPECT_THAT(keys.rows, ElementsAre(RowRun{12, 2, 0, 2}, RowRun{14, 2, 1, 2}, RowRun{16, 2, 4}));
+  const ForeignTensor& values = tensors.at("model.layers.0.self_attn.v_proj.weight");
+  EXPECT_THAT(values.rows, ElementsAre(RowRun{18, 6}));
+}
+
+TEST(ForeignTensors, GatesStandWithTheQueriesOfTheirHead) {
+  const auto tensors = tensors_in(
+      "{layers: 1, hidden: 8, heads: 2, kv_heads: 1, head_dim: 4, ffn: 12, vocab: 20, "
+      "attention_gate: true}",
+      "qwen3_5_text");
+  EXPECT_THAT(tensors.at("model.layers.0.self_attn.q_proj.weight").rows,
+              ElementsAre(RowRun{0, 4, 0}, RowRun{16, 4, 4}, RowRun{4, 4, 8}, RowRun{20, 4, 12}));
+  EXPECT_THAT(tensors.at("model.layers.0.self_attn.v_proj.weight").rows,
+              ElementsAre(RowRun{12, 4}));
+}
+
+constexpr const char* kStackedExperts =
+    "{layers: 1, hidden: 8, heads: 2, ffn: 6, vocab: 20, experts: {count: 3, top_k: 2, ffn: 6}}";
+
+TEST(ForeignTensors, ExpertsAreStacked) {
+  const auto whole = tensors_in(kStackedExperts, "granitemoe");
+  const ForeignTensor& fc1 = whole.at("model.layers.0.block_sparse_moe.input_linear.weight");
+  EXPECT_THAT(fc1.shape(), ElementsAre(3, 12, 8));
+  EXPECT_EQ(fc1.index_of(13, 2), 106);
+  const auto transposed = tensors_in(kStackedExperts, "gpt_oss");
+  const ForeignTensor& turned = transposed.at("model.layers.0.mlp.experts.gate_up_proj");
+  EXPECT_THAT(turned.shape(), ElementsAre(3, 8, 12));
+  EXPECT_THAT(turned.rows,
+              ElementsAre(RowRun{0, 6, 0, 2}, RowRun{6, 6, 1, 2}, RowRun{12, 6, 12, 2},
+                          RowRun{18, 6, 13, 2}, RowRun{24, 6, 24, 2}, RowRun{30, 6, 25, 2}));
+  EXPECT_EQ(turned.index_of(13, 2), 96 + 2 * 12 + 1);
+  const auto joined = tensors_in(kStackedExperts, "dbrx");
+  EXPECT_THAT(joined.at("transformer.blocks.0.ffn.experts.mlp.v1").rows,
+              ElementsAre(RowRun{6, 6, 0}, RowRun{18, 6, 6}, RowRun{30, 6, 12}));
+  EXPECT_THAT(joined.at("transformer.blocks.0.ffn.experts.mlp.w2").shape(), ElementsAre(18, 8));
+}
+
+TEST(ForeignTensors, PartsWithoutANameAreRefused) {
+  EXPECT_THAT(refusal_of([] {
+                foreign_tensors(model_of("{layers: 1, hidden: 8, heads: 2, ffn: 6, vocab: 20, "
+                                         "attention_gate: true}"),
+                                *find_family("llama"));
+              }),
+              HasSubstr("'attention.qkv' has no place in files of the family llama"));
 }
 
 TEST(FamilyOf, IsTheOneThatSaysEverything) {

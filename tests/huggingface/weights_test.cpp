@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/huggingface/config_writer.h"
 #include "stepwright/huggingface/exporter.h"
 #include "tests/checkpoint/refusal.h"
 #include "tests/folder.h"
@@ -46,6 +47,20 @@ void expect_round_trip(const char* model, const ExportOptions& options = {}) {
 
 TEST(Weights, OfEveryLayoutComeBack) {
   for (const char* model : {kLlama, kMixtral, kGpt2, kGptNeox}) expect_round_trip(model);
+}
+
+TEST(Weights, InAnotherOrderComeBack) {
+  const char* glm4 =
+      "{layers: 2, hidden: 8, heads: 4, kv_heads: 2, head_dim: 6, ffn: 12, vocab: 20, "
+      "norm_placement: both, rotary_fraction: 0.7}";
+  EXPECT_EQ(family_of(model_of(glm4)).model_type, "glm4");
+  expect_round_trip(glm4);
+  const char* granite =
+      "{layers: 2, hidden: 16, heads: 8, ffn: 6, vocab: 20, positions: 64, sinks: true, window: "
+      "[5, "
+      "0], attention_scale: 1, norm_epsilon: 1e-6, experts: {count: 8, top_k: 2, ffn: 6}}";
+  EXPECT_EQ(family_of(model_of(granite)).model_type, "granitemoe_swa");
+  expect_round_trip(granite);
 }
 
 TEST(Weights, OfSeveralFilesComeBack) {
@@ -178,7 +193,7 @@ TEST(Refused, AnotherModel) {
 TEST(Refused, AFamilyWithoutNames) {
   const Folder folder;
   std::ofstream(folder.path() / "config.json")
-      << R"({"model_type": "falcon", "hidden_size": 64, "intermediate_size": 128,
+      << R"({"model_type": "qwen3_vl_moe_text", "hidden_size": 64, "intermediate_size": 128,
              "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1000})";
   EXPECT_THAT(
       refusal_of([&] { const HuggingFaceWeights weights(folder.path(), model_of(kLlama)); }),

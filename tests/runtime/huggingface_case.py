@@ -67,7 +67,7 @@ def part(state: dict, name: str, axis: int = 0) -> torch.Tensor:
 
 def in_double_precision(model) -> None:
     """Lets experts run as plain products: the grouped ones have no fp64."""
-    if hasattr(model.config, "num_experts_per_tok"):
+    if any(hasattr(model.config, key) for key in ("num_experts_per_tok", "moe_topk")):
         model.set_experts_implementation("eager")
 
 

@@ -1,0 +1,188 @@
+#include "stepwright/huggingface/row_order.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+/// Rows of ours that stand one below the other.
+struct Rows {
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+};
+
+/// Rows of heads of which a rotary position turns some.
+struct Turned {
+  std::int64_t head = 0;   ///< Rows of a head; 0: nothing is turned.
+  std::int64_t first = 0;  ///< In each head,
+  std::int64_t pairs = 0;  ///< and of how many pairs.
+};
+
+/// The rows that a position turns in part `part` of a parameter.
+Turned turned_rows(const Architecture& model, std::string_view own, std::size_t part) {
+  if (model.position != Position::kRope) return {};
+  const bool of_latent = model.latent.has_value();
+  const std::int64_t dim = of_latent ? model.latent->rope_head_dim : model.head_dim;
+  const auto pairs =
+      static_cast<std::int64_t>(static_cast<double>(dim) * model.rotary_fraction) / 2;
+  const auto is_one_of = [own](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, own) != names.end();
+  };
+  if (of_latent) {
+    const LatentAttention& latent = *model.latent;
+    if (is_one_of({"attention.q", "attention.q_up"})) {
+      return {model.head_dim, latent.nope_head_dim, pairs};
+    }
+    if (own == "attention.kv_down") return {latent.kv_rank + dim, latent.kv_rank, pairs};
+    return {};
+  }
+  const bool projects = is_one_of({"attention.qkv", "attention.qkv_bias"}) && part < 2;
+  const bool norms = is_one_of(
+      {"attention.q_norm", "attention.q_norm_bias", "attention.k_norm", "attention.k_norm_bias"});
+  if (!projects && !norms) return {};
+  return {model.head_dim, 0, pairs};
+}
+
+/// Writes runs one behind the other.
+class RunWriter {
+ public:
+  explicit RunWriter(RotaryOrder rotary) : rotary_(rotary) {}
+
+  void add(const Rows& rows, const Turned& turned) {
+    if (turned.head == 0 || rotary_ == RotaryOrder::kHalves) return add_plain(rows);
+    for (std::int64_t head = 0; head < rows.count; head += turned.head) {
+      add_turned(rows.begin + head, turned);
+    }
+  }
+
+  std::vector<RowRun> take() { return std::move(runs_); }
+
+ private:
+  void add_plain(const Rows& rows) {
+    if (rows.count == 0) return;
+    RowRun* last = runs_.empty() ? nullptr : &runs_.back();
+    if (last != nullptr && last->step == 1 && last->begin + last->count == rows.begin) {
+      last->count += rows.count;
+    } else {
+      runs_.push_back({rows.begin, rows.count, place_});
+    }
+    place_ += rows.count;
+  }
+
+  void add_turned(std::int64_t head, const Turned& turned) {
+    const std::int64_t first = head + turned.first;
+    const std::int64_t pairs = turned.pairs;
+    add_plain({head, turned.first});
+    if (rotary_ == RotaryOrder::kSwapped) {
+      add_plain({first + pairs, pairs});
+      add_plain({first, pairs});
+    } else {
+      runs_.push_back({first, pairs, place_, 2});
+      runs_.push_back({first + pairs, pairs, place_ + 1, 2});
+      place_ += 2 * pairs;
+    }
+    add_plain({first + 2 * pairs, turned.head - turned.first - 2 * pairs});
+  }
+
+  RotaryOrder rotary_;
+  std::vector<RowRun> runs_;
+  std::int64_t place_ = 0;
+};
+
+std::size_t names_in(const ParameterNames& names) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(names.theirs, [](std::string_view one) { return !one.empty(); }));
+}
+
+/// The parts of a parameter: those that are fused in it, else as many equal ones as it has names.
+std::vector<Rows> parts_of(const Parameter& parameter, std::size_t names) {
+  std::vector<std::int64_t> counts;
+  for (const std::int64_t rows : parameter.fused) {
+    if (rows > 0) counts.push_back(rows);
+  }
+  if (counts.empty()) counts.assign(names, parameter.rows / static_cast<std::int64_t>(names));
+  std::vector<Rows> parts;
+  std::int64_t begin = 0;
+  for (const std::int64_t count : counts) {
+    parts.push_back({begin, count});
+    begin += count;
+  }
+  return parts;
+}
+
+/// The parts that a tensor holds, by their numbers.
+std::vector<std::size_t> parts_in(const ParameterNames& names, std::size_t tensor,
+                                  std::size_t parts) {
+  std::vector<std::size_t> list;
+  for (const char digit : names.parts.at(tensor)) {
+    const auto part = static_cast<std::size_t>(digit - '0');
+    if (part < parts) list.push_back(part);
+  }
+  if (!names.parts[0].empty()) return list;
+  if (names_in(names) > 1) return tensor < parts ? std::vector{tensor} : list;
+  list.resize(parts);
+  std::iota(list.begin(), list.end(), 0);
+  return list;
+}
+
+/// Into how many groups, one behind the other, the parts of a tensor are dealt.
+std::int64_t groups_of(const Architecture& model, Storage storage, std::string_view own) {
+  switch (storage) {
+    case Storage::kByHead: return model.heads;
+    case Storage::kByGroup:
+      return own.starts_with("mixer.") ? model.state_mixer->groups : model.kv_heads;
+    case Storage::kByFour: return 4;
+    default: return 1;
+  }
+}
+
+void check_dealt(const Architecture& model, std::string_view own, const Rows& part,
+                 std::int64_t groups) {
+  const bool of_heads = own.starts_with("attention.");
+  const std::int64_t unit = of_heads ? groups * model.head_dim : groups;
+  if (part.count % unit == 0) return;
+  fail_unsupported(fmt::format("model {}: '{}' has {} rows, which cannot be dealt into {} groups",
+                               model.name, own, part.count, groups));
+}
+
+}  // namespace
+
+std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, RotaryOrder rotary,
+                                              const Parameter& parameter,
+                                              const ParameterNames& names) {
+  const std::vector<Rows> parts = parts_of(parameter, names_in(names));
+  std::vector<std::vector<RowRun>> tensors;
+  for (std::size_t tensor = 0; tensor < names_in(names); ++tensor) {
+    const std::vector<std::size_t> held = parts_in(names, tensor, parts.size());
+    if (names.storage == Storage::kAlternating) {
+      const auto step = static_cast<std::int64_t>(held.size());
+      std::vector<RowRun>& runs = tensors.emplace_back();
+      for (const std::size_t part : held) {
+        runs.push_back({parts[part].begin, parts[part].count, std::ssize(runs), step});
+      }
+      continue;
+    }
+    const std::int64_t groups =
+        held.size() > 1 ? groups_of(model, names.storage, parameter.name) : 1;
+    RunWriter writer(rotary);
+    for (std::int64_t group = 0; group < groups; ++group) {
+      for (const std::size_t part : held) {
+        if (groups > 1) check_dealt(model, parameter.name, parts[part], groups);
+        const std::int64_t count = parts[part].count / groups;
+        writer.add({parts[part].begin + group * count, count},
+                   turned_rows(model, parameter.name, part));
+      }
+    }
+    tensors.push_back(writer.take());
+  }
+  return tensors;
+}
+
+}  // namespace stepwright
