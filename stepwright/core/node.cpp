@@ -199,6 +199,8 @@ std::string Node::path() const {
   return found;
 }
 
+const std::string& Node::file() const { return content_->name; }
+
 std::uint32_t Node::line() const { return tree_->line; }
 
 std::string Node::where() const { return joined(place(content_->name, *tree_), path()); }

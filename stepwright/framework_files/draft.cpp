@@ -160,9 +160,13 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
 
 }  // namespace
 
-void Draft::leave_out(Node setting, std::string why) {
-  report.not_read.push_back({printable(setting.path()), setting_text(setting), source,
-                             setting.line(), Matters::kYes, std::move(why)});
+void Draft::leave_out(UnreadSetting setting, std::string why) {
+  std::erase_if(report.read, [&](const ReadSetting& one) {
+    return one.name == setting.name && one.file == setting.file && one.line == setting.line;
+  });
+  setting.matters = Matters::kYes;
+  setting.why = std::move(why);
+  report.not_read.push_back(std::move(setting));
 }
 
 Given with_model(Given given) {

@@ -82,7 +82,11 @@ struct Draft {
   std::vector<std::string> notes;    ///< What was assumed, for people.
 
   /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
-  void leave_out(Node setting, std::string why);
+  void leave_out(Node setting, std::string why) {
+    leave_out(unread_setting(setting), std::move(why));
+  }
+  /// The same of one whose file is gone; it is no longer among those that were read.
+  void leave_out(UnreadSetting setting, std::string why);
   /// Says why the plan has what it has in a field that no file states.
   void assume(std::string field, std::string why) {
     report.assumed.push_back({std::move(field), "", std::move(why)});

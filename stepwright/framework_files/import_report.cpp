@@ -164,6 +164,15 @@ std::string setting_text(Node value) {
   return shortened("[" + text + "]");
 }
 
+UnreadSetting unread_setting(Node setting) {
+  return {printable(setting.path()),
+          setting_text(setting),
+          setting.file(),
+          setting.line(),
+          Matters::kMaybe,
+          ""};
+}
+
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report) {
   if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");

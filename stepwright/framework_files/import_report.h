@@ -67,6 +67,9 @@ const KnownSetting* known_setting(std::span<const KnownSetting> known, std::stri
 /// The value of a setting as reports write it: of a list its items, shortened.
 std::string setting_text(Node value);
 
+/// A setting that a plan may not take, as its report names it.
+UnreadSetting unread_setting(Node setting);
+
 /// Adds each setting of a mapping to what was read, if a reader asked for it, or to what was not.
 /// What the report already has among the latter stays there.
 /// `fields`: the whole of a file, after its reader is through.

@@ -31,10 +31,12 @@ std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const
 }
 
 constexpr Ability kOfBlocks[] = {Ability::kSequenceParallel, Ability::kTensorInput,
-                                 Ability::kContextKind,      Ability::kOverlap,
-                                 Ability::kExposed,          Ability::kAlgorithms};
+                                 Ability::kContextKind,      Ability::kOffloadActivations,
+                                 Ability::kOverlap,          Ability::kExposed,
+                                 Ability::kAlgorithms};
 constexpr Ability kOfStages[] = {Ability::kSchedule, Ability::kLayers, Ability::kRecompute};
-constexpr Ability kOfStates[] = {Ability::kSharding, Ability::kGroups, Ability::kAccumulate};
+constexpr Ability kOfStates[] = {Ability::kSharding, Ability::kGroups, Ability::kAccumulate,
+                                 Ability::kOffload};
 
 FrameworkLaw::Joint joint_of(const Dimensions& space, std::span<const Ability> abilities,
                              const Job& job, const Plan& usual,
@@ -278,9 +280,14 @@ std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dime
       for (const bool parameters : space.offload.parameters) {
         plan.offload = {
             .optimizer = share, .masters = masters, .activations = {}, .parameters = parameters};
-        const auto rule = plan.offload == Offload{} ? std::nullopt : broken_rule(job, plan);
+        const bool there = plan.offload != Offload{};
+        const auto rule = there ? broken_rule(job, plan) : std::nullopt;
+        const bool runs = !there || !space.framework ||
+                          space.framework->runs(Ability::kOffload, job, canonical(plan, job));
         if (rule && is_of_offload(*rule)) {
           count(table.refused_offloads, *rule, points);
+        } else if (!runs) {
+          table.not_run_offloads = plus(table.not_run_offloads, points);
         } else {
           legal.push_back(plan.offload);
         }

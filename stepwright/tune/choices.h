@@ -112,6 +112,7 @@ struct DataTable {
   AbilityCounts not_run{};     ///< Of the same.
   /// Points of the same and of what may be left to the host, by what refuses that.
   RuleCounts refused_offloads{};
+  std::int64_t not_run_offloads = 0;  ///< The same of what the framework leaves there.
 };
 
 /// A plan of the grid that is legal as far as the grid and a legal block choice decide.

@@ -197,6 +197,8 @@ void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each, cons
   }
   refuse(data.refused_offloads, each, example);
   for (const std::int64_t points : data.refused_offloads) points_ -= times(points, each);
+  leave(Ability::kOffload, times(data.not_run_offloads, each));
+  points_ -= times(data.not_run_offloads, each);
 }
 
 /// Takes out blocks that give up overlap for what nothing in the grid asks for.

@@ -179,7 +179,7 @@ TEST(HuggingFaceArguments, WhatNoPlanSaysIsNamedWithWhatItLeavesOut) {
   EXPECT_THAT(unread_why(report, "optim"), testing::HasSubstr("paging"));
   EXPECT_TRUE(imported.planned.job.model.adapters.has_value());
   EXPECT_THAT(unread_why(report, "torch_compile"), testing::HasSubstr("compiled"));
-  EXPECT_THAT(unread_why(report, "fsdp"), testing::HasSubstr("offload"));
+  EXPECT_THAT(unread_why(report, "fsdp"), testing::HasSubstr("of adam8bit"));
 }
 
 TEST(HuggingFaceArguments, TheModelIsNamedAsOnTheHub) {

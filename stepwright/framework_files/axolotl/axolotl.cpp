@@ -190,7 +190,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   read_axolotl_adapters(fields, draft);
   take_packing(fields, "sample_packing", kMultipack, given, draft);
   take_optimizer(fields, "optimizer", left_out, draft);
-  const bool is_fsdp = read_fsdp_settings(fields, true, trainer, left_out);
+  const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
   read_mesh(fields, is_fsdp, given, trainer, draft);
   trainer.deepspeed = deepspeed_of(fields, "deepspeed", sorted);
   settle_program(fields, sorted, trainer, left_out, given, draft, kAxolotlSettings);

@@ -3,6 +3,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/axolotl/axolotl.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/named_model.h"
@@ -37,7 +38,7 @@ void add_axolotl_mesh(Tree& file, const Plan& plan) {
   Tree section = Tree::mapping();
   section.set("reshard_after_forward", plan.sharding.parameters != Spread::kNone);
   section.set("auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
-  section.set("offload_params", false);
+  section.set("offload_params", leaves_to_host(plan));
   section.set("state_dict_type", "SHARDED_STATE_DICT");
   file.set("fsdp_config", section);
 }

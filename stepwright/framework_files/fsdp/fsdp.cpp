@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/model/catalog.h"
@@ -45,6 +46,7 @@ Json plan_of(const PlannedJob& planned) {
           {"shards", data / copies},
           {"distributed", data > 1},
           {"states", sharding_word(sharding)},
+          {"host", leaves_to_host(plan)},
           {"micro_batch", plan.micro_batch},
           {"recompute", plan.recompute.kind == RecomputeKind::kEvery
                             ? Json{{"every", plan.recompute.every}}
@@ -88,6 +90,7 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   Notes notes;
   plan.sharding = read_states(document.root().get("states"), {FileVersion::kTwo, notes});
   if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
+  if (fields.flag("host", false)) leave_to_host(unread_setting(*fields.find("host")), draft);
   plan.recompute = read_recompute(document.root().get("recompute"));
   plan.accumulate = document.root().get("accumulate").choice(kAccumulateNames);
   draft.framework_overlap = true;

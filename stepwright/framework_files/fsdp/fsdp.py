@@ -12,7 +12,12 @@ import torch
 import torch.distributed as dist
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import (
+    CPUOffloadPolicy,
+    FSDPModule,
+    MixedPrecisionPolicy,
+    fully_shard,
+)
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import (
@@ -105,6 +110,8 @@ def shard(model, layers, mesh):
             param_dtype=TYPES[PLAN["precision"]], reduce_dtype=TYPES[PLAN["accumulate"]]
         ),
     }
+    if PLAN["host"]:
+        settings["offload_policy"] = CPUOffloadPolicy(pin_memory=torch.cuda.is_available())
     for layer in layers:
         fully_shard(layer, **settings)
     return fully_shard(model, **settings)
@@ -198,7 +205,9 @@ def train(steps, rate, longest=1.0, recorder=None, traces=None):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group("nccl" if device == "cuda" else "gloo")
+    # Norms of gradients on the host are summed there.
+    of_device = "cpu:gloo,cuda:nccl" if PLAN["host"] else "nccl"
+    dist.init_process_group(of_device if device == "cuda" else "gloo")
     mesh = the_mesh(device)
     data_rank = mesh["replicate"].get_local_rank() * PLAN["shards"] + mesh["shard"].get_local_rank()
     model = the_model().to(device)

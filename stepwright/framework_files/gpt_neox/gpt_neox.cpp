@@ -128,13 +128,15 @@ void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
   draft.plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);
 }
 
-void read_neox_states(const Fields& zero, Plan& plan) {
+void read_neox_states(const Fields& zero, Draft& draft) {
+  Plan& plan = draft.plan;
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
-  const auto stage = zero.find("stage");
+  const auto given = zero.find("stage");
+  const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
   plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
-  plan.sharding =
-      sharding_of(kStages[static_cast<std::size_t>(stage ? stage->integer(0, 3) : 0)]).value();
+  plan.sharding = sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
+  read_deepspeed_offload(zero, stage, draft);
 }
 
 void read_neox_precision(const Fields& fields, Draft& draft) {
@@ -189,7 +191,7 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
   read_neox_degrees(fields, draft, given, file);
   read_neox_sizes(fields, draft);
   const Fields zero = fields.section("zero_optimization");
-  read_neox_states(zero, plan);
+  read_neox_states(zero, draft);
   if (fields.flag("checkpoint_activations", false)) {
     plan.recompute.kind = RecomputeKind::kFull;
     if (const std::int64_t each = fields.integer("checkpoint_num_layers", 1); each > 1) {

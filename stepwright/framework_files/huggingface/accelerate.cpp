@@ -46,17 +46,16 @@ Tree deepspeed_section(const PlannedJob& planned) {
   section.set("zero_stage", 1);
   section.set("gradient_accumulation_steps", micro_batches(planned.job, planned.plan));
   section.set("zero3_init_flag", false);
+  section.set("offload_optimizer_device", leaves_to_host(planned.plan) ? "cpu" : "none");
   return section;
 }
 
-void read_zero_section(const Fields& root, Draft& draft) {
-  const Fields section = root.section("deepspeed_config");
-  static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
-  const auto given = section.find("zero_stage");
-  const auto stage = static_cast<std::size_t>(given ? given->integer(0, 3) : 2);
-  draft.plan.sharding = sharding_of(kStages[stage]).value();
-  draft.micro_batches = section.size("gradient_accumulation_steps");
-}
+constexpr int kUsualStage = 2;
+
+/// What is left to the host; huggingface/accelerate src/accelerate/utils/dataclasses.py:
+/// DeepSpeedPlugin.
+constexpr std::pair<std::string_view, std::string_view> kOffloadKeys[] = {
+    {"offload_optimizer_device", "offload_optimizer"}, {"offload_param_device", "offload_param"}};
 
 }  // namespace
 
@@ -168,17 +167,33 @@ void read_megatron_section(const Fields& root, Draft& draft) {
 /// DeepSpeed's configuration as Accelerate makes it of a section; huggingface/accelerate
 /// src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.__post_init__.
 Document deepspeed_of_section(const Fields& root, const std::string& name) {
-  constexpr int kUsualStage = 2;
   const Fields section = root.section("deepspeed_config");
   const auto stage = section.find("zero_stage");
   Tree zero = Tree::mapping();
   zero.set("stage", stage ? stage->placed_tree() : Tree(kUsualStage));
+  for (const auto& [key, place] : kOffloadKeys) {
+    static constexpr Named<bool> kDevices[] = {{false, "none"}, {true, "cpu"}, {false, "nvme"}};
+    const auto device = section.node().find(key);
+    if (!device || device->is_null() || !device->choice(kDevices)) continue;
+    zero.set(place, Tree::mapping().set("device", section.find(key)->placed_tree()));
+  }
   Tree config = Tree::mapping();
   config.set("zero_optimization", zero);
   if (const auto steps = section.find("gradient_accumulation_steps")) {
     config.set("gradient_accumulation_steps", steps->placed_tree());
   }
   return Document::from(std::move(config), name);
+}
+
+void read_zero_section(const Fields& root, const std::string& name, Draft& draft) {
+  static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
+  const Document made = deepspeed_of_section(root, name);
+  const Fields zero = Fields(made.root()).section("zero_optimization");
+  const auto stage = static_cast<int>(zero.find("stage")->integer(0, 3));
+  draft.plan.sharding = sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
+  const auto steps = root.section("deepspeed_config").size("gradient_accumulation_steps");
+  if (steps) draft.micro_batches = steps;
+  read_deepspeed_offload(zero, stage, draft);
 }
 
 }  // namespace
@@ -240,11 +255,11 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
   }
   draft.framework_overlap = draft.framework_gradients = true;
   settle_ranks(draft, given, file.name);
+  read_code_notes(file, draft);
   if (type != "MEGATRON_LM") {
     spread_states(trainer.fsdp, settled_copies(trainer, draft, file.name), draft);
   }
-  if (type == "DEEPSPEED") read_zero_section(root, draft);
-  read_code_notes(file, draft);
+  if (type == "DEEPSPEED") read_zero_section(root, file.name, draft);
   list_settings(root, file.name, kAccelerateSettings, draft.report);
 }
 

@@ -13,6 +13,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
@@ -44,7 +45,11 @@ constexpr Named<DType> kDeepspeedTypes[] = {
     {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
 
 const ZeroStage& stage_of(const PlannedJob& planned) {
-  const std::string word = sharding_word(planned.plan.sharding);
+  std::string word = sharding_word(planned.plan.sharding);
+  // What one rank leaves to the host is ZeRO's, too.
+  if (word == "NNN" && planned.plan.offload.optimizer > 0) {
+    word = planned.plan.offload.optimizer < 1 ? "GGG" : "NNG";
+  }
   const auto* found = std::ranges::find(kZeroStages, word, &ZeroStage::states);
   return *found;
 }
@@ -68,6 +73,7 @@ Json zero_json(const PlannedJob& planned) {
     json["offload_optimizer"]["device"] = "cpu";
     if (plan.offload.optimizer < 1) json["offload_optimizer"]["ratio"] = plan.offload.optimizer;
   }
+  if (plan.offload.parameters) json["offload_param"]["device"] = "cpu";
   return json;
 }
 
@@ -151,17 +157,47 @@ std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   return size > 1 ? std::optional(size) : std::nullopt;
 }
 
-/// All of the optimizer, or a part of it with ZeRO-Offload++ (deepspeed/runtime/zero/
-/// offload_config.py, ratio).
-void read_offload(const Fields& offload, Draft& draft) {
-  const auto device = offload.find("device");
-  if (!device || device->is_null() || device->text() == "none") return;
-  if (device->text() != "cpu") {
-    return draft.leave_out(*device, "states on disks: they are counted on the devices");
-  }
-  const auto ratio = offload.find("ratio");
-  draft.plan.offload.optimizer = ratio ? ratio->number(0, 1) : 1;
+/// Whether a section leaves states to the host. What lies on disks is said.
+bool is_of_host(const Fields& section, Draft& draft) {
+  static constexpr Named<int> kDevices[] = {{0, "none"}, {1, "cpu"}, {2, "nvme"}};
+  const auto device = section.find("device");
+  if (!device) return false;
+  const int place = device->choice(kDevices);
+  if (place == 2) draft.leave_out(*device, "states on disks: they are counted on the devices");
+  return place == 1;
 }
+
+/// A section, or what says it since before ZeRO-Infinity: `cpu_offload: true`.
+std::optional<Node> host_setting(const Fields& zero, std::string_view section,
+                                 std::string_view older, Draft& draft) {
+  if (is_of_host(zero.section(section), draft)) return zero.section(section).find("device");
+  const auto flag = zero.has(section) ? std::nullopt : zero.find(older);
+  return flag && flag->boolean() ? flag : std::nullopt;
+}
+
+}  // namespace
+
+void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft) {
+  if (stage == 0) return;
+  Plan& plan = draft.plan;
+  if (host_setting(zero, "offload_optimizer", "cpu_offload", draft)) {
+    const auto ratio = zero.section("offload_optimizer").find("ratio");
+    const double share = ratio ? ratio->number(0, 1) : 1;
+    plan.offload.optimizer = stage == 3 ? share : 1;
+  }
+  if (stage != 3) return;
+  const auto setting = host_setting(zero, "offload_param", "cpu_offload_param", draft);
+  if (!setting) return;
+  const bool alike = plan.sharding.parameters == plan.sharding.optimizer;
+  plan.offload.parameters = alike && plan.offload.optimizer == 1 && shares_states(plan);
+  if (plan.offload.parameters) return;
+  draft.leave_out(
+      *setting,
+      "parameters on the host, which no plan has without all of the optimizer and ranks "
+      "that share both: they are counted on the devices");
+}
+
+namespace {
 
 void read_zero(const Fields& fields, Draft& draft) {
   const Fields zero = fields.section("zero_optimization");
@@ -196,7 +232,7 @@ void read_zero(const Fields& fields, Draft& draft) {
   plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
   if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
-  read_offload(zero.section("offload_optimizer"), draft);
+  read_deepspeed_offload(zero, stage, draft);
   read_precision_keys(fields, draft, stage);
 }
 

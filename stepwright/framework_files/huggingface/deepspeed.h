@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/fields.h"
 
 namespace stepwright {
 
@@ -36,6 +37,11 @@ struct TrainerValues {
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
 void read_deepspeed_document(const Document& document, const Given& given, Draft& draft,
                              const TrainerValues* trainer = nullptr);
+
+/// Reads what a section `zero_optimization` leaves to the host, with ZeRO's stage: all of the
+/// optimizer, with stage 3 also a share of it (ZeRO-Offload++), or parameters beside it. Ranks and
+/// sharding must be settled. deepspeedai/DeepSpeed deepspeed/runtime/zero/offload_config.py.
+void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft);
 
 /// Whether a file is a configuration of DeepSpeed.
 bool is_deepspeed(const SourceFile& file);

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <utility>
 
+#include "stepwright/plan/optimizer_traits.h"
+
 namespace stepwright {
 namespace {
 
@@ -42,13 +44,24 @@ FsdpChoice fsdp_choice(std::string text, Node place) {
 
 FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual) {
   FsdpChoice choice = std::move(usual);
+  const auto take = [&choice](Node word) {
+    const FsdpChoice said = fsdp_choice(word.text(), word);
+    choice.states = said.states;
+    choice.by_node = said.by_node;
+  };
   if (const auto again = with_or_without_prefix(section, "reshard_after_forward")) {
-    choice = fsdp_choice(again->text(), *again);
+    take(*again);
   } else if (const auto strategy = with_or_without_prefix(section, "sharding_strategy")) {
-    choice = fsdp_choice(strategy->text(), *strategy);
+    take(*strategy);
   }
   const auto checkpointing = with_or_without_prefix(section, "activation_checkpointing");
   choice.checkpointing = checkpointing && checkpointing->boolean();
+  for (const std::string_view key : {"offload_params", "cpu_offload"}) {
+    const auto offload = with_or_without_prefix(section, key);
+    if (!offload) continue;
+    choice.offload.reset();
+    if (offload->boolean()) choice.offload = unread_setting(*offload);
+  }
   return choice;
 }
 
@@ -58,9 +71,34 @@ Tree fsdp_section(const Plan& plan, bool checkpointing) {
   section.set("fsdp_reshard_after_forward", plan.sharding.parameters != Spread::kNone);
   section.set("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
   section.set("fsdp_activation_checkpointing", checkpointing);
-  section.set("fsdp_offload_params", false);
+  section.set("fsdp_offload_params", leaves_to_host(plan));
   section.set("fsdp_state_dict_type", "SHARDED_STATE_DICT");
   return section;
+}
+
+bool shares_states(const Plan& plan) {
+  const Sharding& sharding = plan.sharding;
+  if (sharding.optimizer == Spread::kNone) return false;
+  if (sharding.uses(Spread::kInner)) return sharding.group > 1;
+  return plan.parallel.data * plan.parallel.context > 1;
+}
+
+bool leaves_to_host(const Plan& plan) { return plan.offload.optimizer > 0; }
+
+void leave_to_host(const UnreadSetting& setting, Draft& draft) {
+  Plan& plan = draft.plan;
+  if (!traits_of(draft.optimizer).can_offload) {
+    return draft.leave_out(setting,
+                           fmt::format("states on the host: those of {} are counted on the devices",
+                                       name_of(kOptimizerNames, draft.optimizer)));
+  }
+  plan.offload.optimizer = 1;
+  const bool shared = shares_states(plan);
+  plan.offload.parameters = shared && plan.sharding.parameters != Spread::kNone;
+  if (shared) return;
+  draft.leave_out(setting,
+                  "parameters and gradients on the host, which no plan has of states that ranks do "
+                  "not share: they are counted on the devices");
 }
 
 void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) {
@@ -77,6 +115,7 @@ void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) 
   plan.sharding = sharding_of(states).value();
   if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = group;
   if (choice.checkpointing) plan.recompute.kind = RecomputeKind::kFull;
+  if (choice.offload) leave_to_host(*choice.offload, draft);
 }
 
 }  // namespace stepwright

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "stepwright/core/tree.h"
@@ -14,6 +15,7 @@ struct FsdpChoice {
   std::string states = "NNN";  ///< As `sharding_of` reads it; NNN is plain data parallelism.
   bool by_node = false;        ///< The devices of a node share them (FSDP1's HYBRID_SHARD).
   bool checkpointing = false;  ///< Of activations, by FSDP itself.
+  std::optional<UnreadSetting> offload;  ///< What leaves states to the host; nothing does: none.
 };
 
 /// The states that a word shares: `true` or `false` for reshard_after_forward, a strategy of FSDP1
@@ -28,6 +30,18 @@ FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual = {.states 
 
 /// The section that asks FSDP2 for a plan's states; `checkpointing`: FSDP itself recomputes.
 Tree fsdp_section(const Plan& plan, bool checkpointing);
+
+/// Whether several ranks share the states of a plan whose ranks are settled.
+bool shares_states(const Plan& plan);
+
+/// Leaves to the host what FSDP's CPUOffload does of states that are spread: the optimizer, and
+/// parameters with gradients where they are gathered for each use. What no plan has there is said
+/// under `setting`. pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_api.py:
+/// CPUOffloadPolicy; huggingface/accelerate src/accelerate/utils/dataclasses.py: set_cpu_offload.
+void leave_to_host(const UnreadSetting& setting, Draft& draft);
+
+/// Whether FSDP leaves the states of a plan to the host.
+bool leaves_to_host(const Plan& plan);
 
 /// Shares the states over the ranks that are left to data and context parallelism, in `copies`
 /// groups. Ranks must be settled.

@@ -14,18 +14,17 @@ namespace {
 
 /// Whether the words of `fsdp` turn it on; huggingface/transformers
 /// src/transformers/training_args.py: _process_fsdp_args.
-bool read_fsdp_words(Node given, Trainer& trainer, std::vector<LeftOut>& left_out) {
+bool read_fsdp_words(Node given, Trainer& trainer) {
   static constexpr std::string_view kOthers[] = {"auto_wrap", "offload"};
   bool on = false;
   for (const std::string& word : words_in(given)) {
-    if (word == "offload") {
-      left_out.push_back(
-          {"fsdp", given, "offload to the host: its messages and what it frees of the devices"});
-    }
     if (word == "false" || word == "False") continue;
     on = true;
+    if (word == "offload") trainer.fsdp.offload = unread_setting(given);
     if (std::ranges::find(kOthers, word) != std::end(kOthers)) continue;
-    trainer.fsdp = fsdp_choice(word, given);
+    const FsdpChoice said = fsdp_choice(word, given);
+    trainer.fsdp.states = said.states;
+    trainer.fsdp.by_node = said.by_node;
   }
   return on;
 }
@@ -72,13 +71,12 @@ void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft)
 
 }  // namespace
 
-bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer,
-                        std::vector<LeftOut>& left_out) {
+bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer) {
   const auto given = fields.find("fsdp");
   const auto section = fields.node().find("fsdp_config");
   const bool has_section =
       section && !section->is_null() && !(section->is_mapping() && section->size() == 0);
-  const bool named = given && read_fsdp_words(*given, trainer, left_out);
+  const bool named = given && read_fsdp_words(*given, trainer);
   if (!named && !(section_alone && has_section)) return false;
   if (trainer.fsdp.states == "NNN" && !named) trainer.fsdp.states = "GGG";
   if (!has_section) return true;
@@ -98,7 +96,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   draft.fused_cross_entropy = arguments.flag("use_liger_kernel", draft.fused_cross_entropy);
   take_optimizer(arguments, "optim", left_out, draft);
   if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, "deepspeed", files);
-  if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer, left_out);
+  if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
   take_attention(arguments, "attn_implementation", left_out, draft);
   read_parallelism_section(arguments.section("parallelism_config"), trainer, draft);
 }

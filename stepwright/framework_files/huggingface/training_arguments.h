@@ -22,8 +22,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
 
 /// Reads the words of `fsdp` and, over them, `fsdp_config`, which turns FSDP on by itself with
 /// `section_alone`. Whether FSDP is on.
-bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer,
-                        std::vector<LeftOut>& left_out);
+bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer);
 
 /// Spreads it over the ranks that `files` start, and lists what became of the settings.
 void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,

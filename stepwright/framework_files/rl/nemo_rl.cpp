@@ -9,6 +9,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/nemo_rl_settings.h"
@@ -114,6 +115,10 @@ void read_dtensor(const Fields& root, const std::string& file, const Given& give
   plan.sequence_parallel = plan.parallel.tensor > 1 && config.flag("sequence_parallel", false);
   settle_ranks(draft, given, file);
   plan.sharding = sharding_of("GGG").value();
+  // nemo_rl/models/policy, dtensor workers: CPUOffloadPolicy.
+  if (config.flag("cpu_offload", false)) {
+    leave_to_host(unread_setting(*config.find("cpu_offload")), draft);
+  }
   if (config.flag("activation_checkpointing", false)) plan.recompute.kind = RecomputeKind::kFull;
   draft.precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
   plan.accumulate = DType::kFp32;

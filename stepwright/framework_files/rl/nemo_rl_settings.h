@@ -49,7 +49,7 @@ inline constexpr KnownSetting kNemoRlSettings[] = {
     {"policy.generation.colocated.resources.num_nodes", "job.cluster"},
     {"policy.generation.colocated.resources.gpus_per_node", "job.cluster"},
     {"defaults", "", Matters::kYes, "what the file that it goes over says: give that, too"},
-    {"policy.dtensor_cfg.cpu_offload", "", Matters::kYes, "states on the host"},
+    {"policy.dtensor_cfg.cpu_offload", "offload"},
     {"policy.offload_optimizer_for_logprob", "", Matters::kYes, "states on the host"},
     {"policy.fsdp_offload_enabled", "", Matters::kYes, "states on the host"},
     {"policy.activation_checkpointing_enabled", "", Matters::kYes, "recomputation"},

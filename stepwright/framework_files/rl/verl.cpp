@@ -8,6 +8,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/verl_settings.h"
@@ -116,6 +117,10 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
   plan.sharding = sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
   if (!whole) plan.sharding.group = group;
+  // verl/workers/engine/fsdp/transformer_impl.py: FSDP2 alone has the policy.
+  if (actor.word("strategy", "fsdp") == "fsdp2" && config.flag("offload_policy", false)) {
+    leave_to_host(unread_setting(*config.find("offload_policy")), draft);
+  }
   if (policy.section("model").flag("enable_gradient_checkpointing", true)) {
     plan.recompute.kind = RecomputeKind::kFull;
   }

@@ -55,7 +55,7 @@ inline constexpr KnownSetting kVerlSettings[] = {
      "parameters on the host between updates"},
     {"actor_rollout_ref.actor.fsdp_config.optimizer_offload", "", Matters::kYes,
      "the optimizer's states on the host between updates"},
-    {"actor_rollout_ref.actor.fsdp_config.offload_policy", "", Matters::kYes, "states on the host"},
+    {"actor_rollout_ref.actor.fsdp_config.offload_policy", "offload"},
     {"actor_rollout_ref.actor.fsdp_config.model_dtype", "", Matters::kYes,
      "the type of the parameters, which are predicted in fp32"},
     {"actor_rollout_ref.actor.fsdp_config.forward_prefetch", ""},

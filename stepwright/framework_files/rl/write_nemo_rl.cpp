@@ -99,6 +99,8 @@ constexpr NemoRlField kNemoRlFields[] = {
     {"use_layer_wise_param_layout", "optimizer"},
     {"use_distributed_optimizer", "optimizer"},
     {"use_precision_aware_optimizer", "optimizer"},
+    {"optimizer_cpu_offload", "optimizer"},
+    {"optimizer_offload_fraction", "optimizer"},
     {"exp_avg_dtype", "optimizer"},
     {"exp_avg_sq_dtype", "optimizer"},
     {"overlap_grad_reduce", "distributed_data_parallel_config"},

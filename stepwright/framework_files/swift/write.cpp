@@ -57,6 +57,8 @@ constexpr SwiftArgument kSwiftArguments[] = {
     {"optimizer", "optimizer"},
     {"sgd_momentum", "sgd_momentum"},
     {"use_precision_aware_optimizer", "use_precision_aware_optimizer"},
+    {"optimizer_cpu_offload", "optimizer_cpu_offload"},
+    {"optimizer_offload_fraction", "optimizer_offload_fraction"},
     {"exp_avg_dtype", "exp_avg_dtype"},
     {"exp_avg_sq_dtype", "exp_avg_sq_dtype"},
     {"attention_backend", "attention_backend"},

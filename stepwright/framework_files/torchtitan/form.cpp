@@ -147,11 +147,22 @@ TitanFile read_functions(std::span<const SourceFile> files, const Given& given) 
   return {std::move(document), false, std::move(config)};
 }
 
+/// Whether a file calls it; comments, as those above an exported TOML, may name it.
+bool calls_root(const SourceFile& file) {
+  for (std::size_t at = file.text.find(kRoot); at != std::string::npos;
+       at = file.text.find(kRoot, at + 1)) {
+    const std::size_t end = file.text.rfind('\n', at);
+    const std::size_t begin = end == std::string::npos ? 0 : end + 1;
+    if (file.text[begin] != '#') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given) {
   const SourceFile& file = files.front();
-  if (file.name.ends_with(".py") || holds(file, kRoot)) return read_functions(files, given);
+  if (file.name.ends_with(".py") || calls_root(file)) return read_functions(files, given);
   if (files.size() != 1) fail_input("torchtitan: one file is read, but registries of functions");
   std::string_view text = file.text;
   for (const std::string_view words : kPrinted) {

@@ -10,6 +10,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/python_report.h"
 #include "stepwright/framework_files/torchtitan/form.h"
@@ -423,6 +424,10 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
               has_experts(draft, given));
   read_titan_recompute(root, file, draft);
   read_titan_precision(root, draft);
+  const Fields training = root.section("training");
+  if (training.flag("enable_cpu_offload", false)) {
+    leave_to_host(unread_setting(*training.find("enable_cpu_offload")), draft);
+  }
   read_titan_overlap(root, parallelism, draft);
   read_titan_compile(root, draft);
   if (!file.toml) {

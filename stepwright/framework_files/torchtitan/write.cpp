@@ -5,6 +5,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/torchtitan/python_form.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
@@ -99,6 +100,7 @@ TitanSection training(const PlannedJob& planned, bool toml) {
   const bool wide = job.precision == DType::kFp32;
   section.values.set("mixed_precision_param", wide ? "float32" : "bfloat16");
   section.values.set("mixed_precision_reduce", "float32");
+  if (leaves_to_host(plan)) section.values.set("enable_cpu_offload", true);
   return section;
 }
 

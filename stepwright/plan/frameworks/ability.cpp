@@ -41,6 +41,8 @@ constexpr Named<GroupsWord> kGroupsWords[] = {{GroupsWord::kOtherInstances, "oth
                                               {GroupsWord::kExpertsCutApart, "experts_cut_apart"},
                                               {GroupsWord::kCutNodes, "cut_nodes"}};
 
+enum OffloadWord : std::uint8_t { kOptimizerThere, kShareThere, kDeviceMasters, kParametersThere };
+
 enum AccumulateWord : std::uint8_t { kOwn, kWide };
 
 enum TrainedWord : std::uint8_t { kWhole, kAdapters, kNarrowBase, kFrozenParts };
@@ -89,6 +91,8 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kGroups: return words_of(kGroupsWords);
     case Ability::kAccumulate: return {"own", "wide"};
     case Ability::kRecompute: return words_of(kRecomputeWords);
+    case Ability::kOffload: return {"optimizer", "share", "device_masters", "parameters"};
+    case Ability::kOffloadActivations: return words_of(kOffloadModuleNames);
     case Ability::kOverlap:
     case Ability::kExposed: return words_of(kOverlapNames);
     case Ability::kAlgorithms: return words_of(kAlgorithmNames);
@@ -241,6 +245,23 @@ WordSet taken_recompute(const Recompute& recompute) {
   return words;
 }
 
+WordSet taken_offload(const Offload& offload) {
+  if (offload.optimizer == 0) return {};
+  return WordSet()
+      .set(kOptimizerThere, offload.optimizer == 1 && !offload.parameters)
+      .set(kShareThere, offload.optimizer < 1)
+      .set(kDeviceMasters, !offload.masters)
+      .set(kParametersThere, offload.parameters);
+}
+
+WordSet taken_activations(OffloadModules modules) {
+  WordSet words;
+  for (std::size_t i = 0; i < std::size(kOffloadModuleNames); ++i) {
+    words.set(i, modules.has(kOffloadModuleNames[i].value));
+  }
+  return words;
+}
+
 WordSet taken_collectives(const Plan& plan) {
   WordSet words;
   for (const auto& [choice, scheme] : kChoosingSchemes) {
@@ -314,6 +335,8 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kGroups: return taken_groups(job, plan);
     case Ability::kAccumulate: return taken_accumulate(job, plan);
     case Ability::kRecompute: return taken_recompute(plan.recompute);
+    case Ability::kOffload: return taken_offload(plan.offload);
+    case Ability::kOffloadActivations: return taken_activations(plan.offload.activations);
     case Ability::kOverlap: return taken_overlap(job, plan, true);
     case Ability::kExposed: return taken_overlap(job, plan, false);
     case Ability::kAlgorithms: return taken_collectives(plan);

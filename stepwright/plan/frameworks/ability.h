@@ -25,10 +25,12 @@ enum class Ability : std::uint8_t {
   kGroups,      ///< How groups that share states lie.
   kAccumulate,  ///< Gradients in the type that is computed in, or in a wider one.
   kRecompute,
-  kOverlap,         ///< Communication that may run beside computation.
-  kExposed,         ///< Communication that may be kept from it.
-  kAlgorithms,      ///< Of collectives, of any scheme.
-  kAlgorithmScope,  ///< One algorithm for the collectives of all schemes, or one for each.
+  kOffload,             ///< States that may lie on the host.
+  kOffloadActivations,  ///< Activations of these modules.
+  kOverlap,             ///< Communication that may run beside computation.
+  kExposed,             ///< Communication that may be kept from it.
+  kAlgorithms,          ///< Of collectives, of any scheme.
+  kAlgorithmScope,      ///< One algorithm for the collectives of all schemes, or one for each.
   kRankOrder,
   kDispatcher,
   kPrecision,
@@ -48,6 +50,8 @@ inline constexpr Named<Ability> kAbilityNames[] = {
     {Ability::kGroups, "sharding_groups"},
     {Ability::kAccumulate, "accumulate"},
     {Ability::kRecompute, "recompute"},
+    {Ability::kOffload, "offload"},
+    {Ability::kOffloadActivations, "offload_activations"},
     {Ability::kOverlap, "overlap"},
     {Ability::kExposed, "exposed"},
     {Ability::kAlgorithms, "collectives"},
@@ -73,7 +77,9 @@ using WordSet = std::bitset<128>;
 /// backward), `one-position` (another order than 1f1b's of one position), `even-groups` (as many
 /// groups of micro-batches as can be, all alike, each of more than there are positions) and
 /// `any-groups` (other groups than of as many micro-batches as positions). Of `collectives_scope`
-/// `run` (schemes take one algorithm) and `scheme` (they differ). Of `sharding_groups`
+/// `run` (schemes take one algorithm) and `scheme` (they differ). Of `offload` `optimizer` (all of
+/// it), `share` (a part of it), `device_masters` (but for the copies that updates compute with) and
+/// `parameters` (with gradients and all of the optimizer). Of `sharding_groups`
 /// `other_instances` (experts share states in more or fewer groups than the rest), `cut_context` (a
 /// group ends inside a group of context parallelism), `within_context` (states are shared over
 /// context and experts alone), `single` (every state is on one rank), `experts_cut_alone` (an

@@ -40,6 +40,8 @@ class Towards {
       case Ability::kGroups: return settled(ability, groups());
       case Ability::kAccumulate: return settled(ability, types());
       case Ability::kRecompute: return settled(ability, recomputations());
+      case Ability::kOffload: return settled(ability, offloads());
+      case Ability::kOffloadActivations: return settled(ability, fewer_activations());
       case Ability::kOverlap: return settled(ability, less_overlap());
       case Ability::kExposed: return settled(ability, less_exposed());
       case Ability::kAlgorithms:
@@ -159,6 +161,29 @@ class Towards {
                                      RecomputeKind::kEvery, RecomputeKind::kNone}) {
       plans.push_back(plan_);
       plans.back().recompute = {.kind = kind, .every = kind == RecomputeKind::kEvery ? 2 : 1};
+    }
+    return plans;
+  }
+
+  /// Masters beside the rest, all of the optimizer, parameters with it or without, then nothing.
+  [[nodiscard]] std::vector<Plan> offloads() const {
+    std::vector<Plan> plans(4, plan_);
+    plans[0].offload.masters = true;
+    plans[1].offload.optimizer = 1;
+    plans[1].offload.masters = true;
+    plans[2] = plans[1];
+    plans[2].offload.parameters = !plan_.offload.parameters;
+    plans[3].offload = {.activations = plan_.offload.activations};
+    return plans;
+  }
+
+  [[nodiscard]] std::vector<Plan> fewer_activations() const {
+    std::vector<Plan> plans(1, plan_);
+    OffloadModules& left = plans.front().offload.activations = {};
+    const WordSet allowed = law_.allowed(Ability::kOffloadActivations, job_, plan_);
+    for (std::size_t i = 0; i < std::size(kOffloadModuleNames); ++i) {
+      const OffloadModule module = kOffloadModuleNames[i].value;
+      if (allowed[i] && plan_.offload.activations.has(module)) left.add(module);
     }
     return plans;
   }

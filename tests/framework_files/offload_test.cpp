@@ -1,0 +1,307 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "imported.h"
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/frameworks.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Offload kParameters{.optimizer = 1, .parameters = true};
+constexpr Offload kOptimizer{.optimizer = 1};
+
+/// What two nodes of a job make of a file.
+ImportedPlan import_file(const std::string& name, const std::string& text,
+                         const std::string& cluster = "dgx-h100:2") {
+  return import_text("", name, text,
+                     {.model = "llama-3-8b", .cluster = cluster, .batch = "128x4096"});
+}
+
+std::string accelerate(const std::string& states, bool offload = true) {
+  return fmt::format(
+      "distributed_type: FSDP\nmixed_precision: bf16\n"
+      "fsdp_config: {{{}, fsdp_offload_params: {}}}\n",
+      states, offload);
+}
+
+std::string deepspeed(const std::string& zero) {
+  return fmt::format(R"({{"train_micro_batch_size_per_gpu": 1, "bf16": {{"enabled": true}},
+    "zero_optimization": {{{}}}}})",
+                     zero);
+}
+
+Offload of_accelerate(const std::string& states) {
+  return import_file("launch.yaml", accelerate(states)).planned.plan.offload;
+}
+
+Offload of_deepspeed(const std::string& zero) {
+  return import_file("ds.json", deepspeed(zero)).planned.plan.offload;
+}
+
+TEST(OffloadedFsdp, ParametersLieOnTheHostWhereTheyAreGatheredForEachUse) {
+  EXPECT_EQ(of_accelerate("fsdp_version: 2, fsdp_reshard_after_forward: true"), kParameters);
+  EXPECT_EQ(of_accelerate("fsdp_sharding_strategy: HYBRID_SHARD"), kParameters);
+  // Parameters stay gathered from the forward to the backward.
+  EXPECT_EQ(of_accelerate("fsdp_reshard_after_forward: false"), kOptimizer);
+  EXPECT_EQ(import_file("launch.yaml", accelerate("fsdp_version: 2", false)).planned.plan.offload,
+            Offload{});
+}
+
+TEST(OffloadedFsdp, WhatNoRanksShareIsCountedOnTheDevices) {
+  const auto alone = [](const std::string& states, const std::string& cluster) {
+    const ImportedPlan plan = import_file("launch.yaml", accelerate(states), cluster);
+    EXPECT_THAT(plan.report.not_read, lists("fsdp_config.fsdp_offload_params", Matters::kYes));
+    EXPECT_THAT(plan.report.read,
+                testing::Not(takes("fsdp_config.fsdp_offload_params", "offload")));
+    return plan.planned.plan.offload;
+  };
+  EXPECT_EQ(alone("fsdp_version: 2", "{profile: dgx-h100, devices: 1}"), kOptimizer);
+  EXPECT_EQ(alone("fsdp_sharding_strategy: NO_SHARD", "dgx-h100:2"), kOptimizer);
+}
+
+TEST(OffloadedFsdp, TheHostUpdatesNoMuon) {
+  const ImportedPlan plan = import_file(
+      "launch.yaml", accelerate("fsdp_version: 2") + "# stepwright: {optimizer: muon}\n");
+  EXPECT_EQ(plan.planned.job.optimizer, Optimizer::kMuon);
+  EXPECT_EQ(plan.planned.plan.offload, Offload{});
+  EXPECT_THAT(plan.report.not_read, lists("fsdp_config.fsdp_offload_params", Matters::kYes));
+}
+
+TEST(OffloadedFsdp, EachProgramPassesItOn) {
+  const auto offload = [](const std::string& name, const std::string& text) {
+    const ImportedPlan plan = import_file(name, text);
+    EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG") << text;
+    return plan.planned.plan.offload;
+  };
+  EXPECT_EQ(offload("axolotl.yml",
+                    "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\n"
+                    "micro_batch_size: 1\ngradient_accumulation_steps: 8\nfsdp_version: 2\n"
+                    "fsdp_config: {reshard_after_forward: true, offload_params: true}\n"),
+            kParameters);
+  EXPECT_EQ(offload("args.yaml",
+                    "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n"
+                    "fsdp: full_shard offload auto_wrap\nbf16: true\n"),
+            kParameters);
+  EXPECT_EQ(offload("sft.yaml",
+                    "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: full\n"
+                    "cutoff_len: 4096\nper_device_train_batch_size: 1\nbf16: true\n"
+                    "gradient_accumulation_steps: 8\nfsdp: full_shard\n"
+                    "fsdp_config: {fsdp_offload_params: true}\n"),
+            kParameters);
+  EXPECT_EQ(offload("train.toml",
+                    "[training]\nlocal_batch_size = 1\nglobal_batch_size = 128\nseq_len = 4096\n"
+                    "enable_cpu_offload = true\n[parallelism]\n"
+                    "data_parallel_shard_degree = -1\n"),
+            kParameters);
+  EXPECT_EQ(offload("run.sh",
+                    "python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 "
+                    "data.max_response_length=3072 "
+                    "actor_rollout_ref.actor.strategy=fsdp2 "
+                    "actor_rollout_ref.actor.ppo_mini_batch_size=128 "
+                    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 "
+                    "actor_rollout_ref.actor.fsdp_config.offload_policy=True\n"),
+            kParameters);
+  EXPECT_EQ(offload("sft.yaml",
+                    "policy:\n  model_name: meta-llama/Meta-Llama-3-8B\n"
+                    "  train_global_batch_size: 128\n  train_micro_batch_size: 1\n"
+                    "  max_total_sequence_length: 4096\n"
+                    "  dtensor_cfg: {enabled: true, cpu_offload: true}\n"),
+            kParameters);
+}
+
+TEST(OffloadedDeepSpeed, ReadsOptimizerAndParameters) {
+  EXPECT_EQ(of_deepspeed(R"("stage": 3, "offload_optimizer": {"device": "cpu"},
+                            "offload_param": {"device": "cpu", "pin_memory": true})"),
+            kParameters);
+  EXPECT_EQ(of_deepspeed(R"("stage": 2, "offload_optimizer": {"device": "cpu"},
+                            "offload_param": {"device": "cpu"})"),
+            kOptimizer);
+  EXPECT_EQ(of_deepspeed(R"("stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.25})"),
+            (Offload{.optimizer = 0.25}));
+  // A share is ZeRO-3's.
+  EXPECT_EQ(of_deepspeed(R"("stage": 1, "offload_optimizer": {"device": "cpu", "ratio": 0.25})"),
+            kOptimizer);
+  EXPECT_EQ(of_deepspeed(R"("stage": 3, "cpu_offload": true, "cpu_offload_param": true)"),
+            kParameters);
+  EXPECT_EQ(of_deepspeed(R"("stage": 0, "offload_optimizer": {"device": "cpu"})"), Offload{});
+}
+
+TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
+  const auto offload = [](const std::string& zero, const std::string& name) {
+    const ImportedPlan plan = import_file("ds.json", deepspeed(zero));
+    EXPECT_THAT(plan.report.not_read, lists(name, Matters::kYes));
+    return plan.planned.plan.offload;
+  };
+  const std::string parameters = "zero_optimization.offload_param.device";
+  EXPECT_EQ(offload(R"("stage": 3, "offload_param": {"device": "cpu"})", parameters), Offload{});
+  EXPECT_EQ(offload(R"("stage": 3, "offload_optimizer": {"device": "cpu"},
+                       "offload_param": {"device": "nvme"})",
+                    parameters),
+            kOptimizer);
+  EXPECT_EQ(offload(R"("stage": 3, "zero_hpz_partition_size": 8,
+                       "offload_optimizer": {"device": "cpu"},
+                       "offload_param": {"device": "cpu"})",
+                    parameters),
+            kOptimizer);
+  EXPECT_EQ(offload(R"("stage": 3, "offload_optimizer": {"device": "nvme"})",
+                    "zero_optimization.offload_optimizer.device"),
+            Offload{});
+}
+
+TEST(OffloadedDeepSpeed, ASectionOfAccelerateIsReadAlike) {
+  const auto offload = [](const std::string& section) {
+    return import_file("launch.yaml",
+                       "distributed_type: DEEPSPEED\nmixed_precision: bf16\n"
+                       "deepspeed_config: {" +
+                           section + "}\n")
+        .planned.plan.offload;
+  };
+  EXPECT_EQ(offload("zero_stage: 3, offload_optimizer_device: cpu, offload_param_device: cpu"),
+            kParameters);
+  EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: cpu, offload_param_device: none"),
+            kOptimizer);
+  EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: nvme"), Offload{});
+  EXPECT_THAT([&] { offload("zero_stage: 3, offload_param_device: gpu"); },
+              testing::ThrowsMessage<Error>(
+                  HasSubstr("deepspeed_config.offload_param_device: must be one of none, cpu")));
+}
+
+TEST(OffloadedDeepSpeed, ItsFlagsOfGptNeoxAreReadAlike) {
+  EXPECT_EQ(import_file("neox.yml",
+                        "{\"pipe_parallel_size\": 0, \"model_parallel_size\": 1, "
+                        "\"num_gpus\": 8, \"train_micro_batch_size_per_gpu\": 16, "
+                        "\"seq_length\": 4096, \"precision\": \"bfloat16\", "
+                        "\"zero_optimization\": {\"stage\": 1, \"cpu_offload\": true}}",
+                        "dgx-h100")
+                .planned.plan.offload,
+            kOptimizer);
+}
+
+TEST(Offloaded, BadValuesNameTheirPlace) {
+  const auto refused = [](const std::string& name, const std::string& text) -> std::string {
+    try {
+      import_file(name, text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(
+      refused("launch.yaml", "distributed_type: FSDP\nfsdp_config: {fsdp_offload_params: some}\n"),
+      HasSubstr("launch.yaml:2:36: fsdp_config.fsdp_offload_params: must be true or false"));
+  EXPECT_THAT(refused("ds.json", deepspeed(R"("stage": 3, "offload_param": {"device": "gpu"})")),
+              HasSubstr("zero_optimization.offload_param.device: must be one of none, cpu, nvme"));
+  EXPECT_THAT(refused("ds.json", deepspeed(R"("stage": 3, "offload_param": true)")),
+              HasSubstr("must be a mapping"));
+}
+
+/// A plan of two nodes with these states and what they leave to the host.
+PlannedJob planned_with(const std::string& states, const Offload& offload) {
+  PlannedJob planned;
+  planned.job.model = *built_in_model("llama-3-8b");
+  planned.job.model_name = "llama-3-8b";
+  planned.job.cluster = *built_in_cluster("dgx-h100", 2);
+  planned.job.sequences = 128;
+  planned.job.length = 4096;
+  planned.job.precision = DType::kBf16;
+  planned.plan.parallel.data = 16;
+  planned.plan.sharding = *sharding_of(states);
+  if (planned.plan.sharding.uses(Spread::kInner)) planned.plan.sharding.group = 8;
+  planned.plan.offload = offload;
+  return planned;
+}
+
+/// What the file of a target says of the nearest plan.
+Offload written_and_read(const std::string& target, const PlannedJob& planned,
+                         const std::string& release = "") {
+  const LaunchFile file = export_plan(target, planned, release, true);
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = planned.job.model;
+  given.batch = "128x4096";
+  const SourceFile text{"file", file.text};
+  return import_sources(target, {&text, 1}, given).planned.plan.offload;
+}
+
+TEST(Offloaded, ParametersAreWrittenAndReadBack) {
+  const std::vector<std::string> targets = {"accelerate", "axolotl",    "llama-factory",
+                                            "deepspeed",  "torchtitan", "fsdp"};
+  for (const std::string& target : targets) {
+    EXPECT_EQ(written_and_read(target, planned_with("GGG", kParameters)), kParameters) << target;
+    EXPECT_EQ(written_and_read(target, planned_with("NGG", kOptimizer)), kOptimizer) << target;
+    EXPECT_EQ(written_and_read(target, planned_with("GGG", Offload{})), Offload{}) << target;
+  }
+  for (const std::string target : {"accelerate", "axolotl", "torchtitan", "fsdp"}) {
+    EXPECT_EQ(written_and_read(target, planned_with("III", kParameters)), kParameters) << target;
+  }
+  EXPECT_EQ(written_and_read("torchtitan", planned_with("GGG", kParameters), "0.2.2"), kParameters);
+  EXPECT_EQ(written_and_read("accelerate", planned_with("NNG", kOptimizer)), kOptimizer);
+  const Offload half{.optimizer = 0.5, .masters = false};
+  for (const std::string target : {"megatron", "ms-swift", "nemo-rl"}) {
+    EXPECT_EQ(written_and_read(target, planned_with("NNG", half)), half) << target;
+  }
+  EXPECT_EQ(written_and_read("deepspeed", planned_with("GGG", {.optimizer = 0.5})),
+            (Offload{.optimizer = 0.5}));
+}
+
+TEST(Offloaded, OneRankLeavesItsOptimizerToTheHostUnderDeepSpeed) {
+  PlannedJob planned = planned_with("NNN", kOptimizer);
+  planned.job.cluster.nodes = 1;
+  planned.job.cluster.devices_per_node = 1;
+  planned.plan.parallel.data = 1;
+  EXPECT_EQ(written_and_read("deepspeed", planned), kOptimizer);
+}
+
+std::string refused_by(const std::string& target, const PlannedJob& planned,
+                       const std::string& release = "") {
+  try {
+    export_plan(target, planned, release);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Offloaded, WhatATargetDoesNotLeaveThereIsRefusedWithTheNearest) {
+  EXPECT_THAT(refused_by("megatron", planned_with("GGG", kParameters)),
+              HasSubstr("offload parameters: megatron-core runs optimizer, share, device_masters"));
+  EXPECT_THAT(refused_by("megatron", planned_with("NNG", kOptimizer), "0.11"),
+              HasSubstr("offload optimizer: megatron-core runs none"));
+  EXPECT_THAT(refused_by("maxtext", planned_with("GGG", kParameters)),
+              HasSubstr("offload parameters: maxtext runs none"));
+  EXPECT_THAT(refused_by("torchtitan", planned_with("GGG", kOptimizer)),
+              testing::AllOf(HasSubstr("offload optimizer: torchtitan runs parameters"),
+                             HasSubstr("offload.parameters true")));
+  EXPECT_THAT(refused_by("deepspeed", planned_with("NGG", {.optimizer = 0.5})),
+              testing::AllOf(HasSubstr("offload share: deepspeed runs optimizer"),
+                             HasSubstr("offload.optimizer 1")));
+  EXPECT_THAT(refused_by("accelerate", planned_with("GGG", {.activations = {OffloadModule::kQkv}})),
+              HasSubstr("offload_activations qkv_linear: accelerate runs none"));
+}
+
+TEST(Offloaded, FrameworksShareTheTable) {
+  const auto runs = [](const std::string& states, const Offload& offload) {
+    PlannedJob planned = planned_with(states, offload);
+    std::vector<std::string_view> names;
+    for (const std::string_view name : runs_on(planned.job, planned.plan)) names.push_back(name);
+    return names;
+  };
+  EXPECT_THAT(runs("GGG", kParameters), testing::IsSupersetOf({"stepwright", "deepspeed"}));
+  EXPECT_THAT(runs("GGG", kParameters), testing::Not(testing::Contains("megatron-core")));
+  EXPECT_THAT(runs("NNG", kOptimizer), testing::Contains("megatron-core"));
+}
+
+}  // namespace
+}  // namespace stepwright
