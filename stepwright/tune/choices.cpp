@@ -31,7 +31,7 @@ std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const
 }
 
 constexpr Ability kOfBlocks[] = {Ability::kSequenceParallel, Ability::kTensorInput,
-                                 Ability::kContextKind,      Ability::kOffloadActivations,
+                                 Ability::kContextKind,      Ability::kHostActivations,
                                  Ability::kOverlap,          Ability::kExposed,
                                  Ability::kAlgorithms};
 constexpr Ability kOfStages[] = {Ability::kSchedule, Ability::kLayers, Ability::kRecompute};
@@ -281,7 +281,8 @@ std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dime
         plan.offload = {
             .optimizer = share, .masters = masters, .activations = {}, .parameters = parameters};
         const bool there = plan.offload != Offload{};
-        const auto rule = there ? broken_rule(job, plan) : std::nullopt;
+        std::optional<Rule> rule;
+        if (there) rule = broken_rule(job, plan);
         const bool runs = !there || !space.framework ||
                           space.framework->runs(Ability::kOffload, job, canonical(plan, job));
         if (rule && is_of_offload(*rule)) {

@@ -42,6 +42,7 @@ PLANS = {
     "ZeRO-1": "parallel: {data: 4}\nsharding: NNG\n",
     "ZeRO-2": "parallel: {data: 4}\nsharding: NGG\n",
     "ZeRO-3": "parallel: {data: 4}\nsharding: GGG\n",
+    "host": "parallel: {data: 4}\nsharding: GGG\noffload: {optimizer: 1, parameters: true}\n",
     "GNG": "parallel: {data: 4}\nsharding: GNG\nrecompute: {every: 2}\n",
     "HSDP": "parallel: {data: 4}\nsharding: {states: III, group: 2}\nrecompute: selective\n",
     "NII": "parallel: {data: 4}\nsharding: {states: NII, group: 2}\nrecompute: full\n",

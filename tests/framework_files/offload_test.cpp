@@ -288,7 +288,7 @@ TEST(Offloaded, WhatATargetDoesNotLeaveThereIsRefusedWithTheNearest) {
               testing::AllOf(HasSubstr("offload share: deepspeed runs optimizer"),
                              HasSubstr("offload.optimizer 1")));
   EXPECT_THAT(refused_by("accelerate", planned_with("GGG", {.activations = {OffloadModule::kQkv}})),
-              HasSubstr("offload_activations qkv_linear: accelerate runs none"));
+              HasSubstr("host_activations qkv_linear: accelerate runs none"));
 }
 
 TEST(Offloaded, FrameworksShareTheTable) {

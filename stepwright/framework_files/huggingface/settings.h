@@ -188,7 +188,7 @@ inline constexpr KnownSetting kAccelerateSettings[] = {
     {"deepspeed_config.deepspeed_multinode_launcher", ""},
     {"fsdp_config.fsdp_activation_cpu_offload", "", Matters::kYes,
      "offload to the host: its messages and what it frees of the devices"},
-    {"fsdp_config.fsdp_offload_activations", "", Matters::kYes,
+    {"fsdp_config.fsdp_host_activations", "", Matters::kYes,
      "offload to the host: its messages and what it frees of the devices"},
     {"fsdp_config.fsdp_version", ""},
     {"fsdp_config.fsdp_auto_wrap_policy", ""},

@@ -92,7 +92,7 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kAccumulate: return {"own", "wide"};
     case Ability::kRecompute: return words_of(kRecomputeWords);
     case Ability::kOffload: return {"optimizer", "share", "device_masters", "parameters"};
-    case Ability::kOffloadActivations: return words_of(kOffloadModuleNames);
+    case Ability::kHostActivations: return words_of(kOffloadModuleNames);
     case Ability::kOverlap:
     case Ability::kExposed: return words_of(kOverlapNames);
     case Ability::kAlgorithms: return words_of(kAlgorithmNames);
@@ -336,7 +336,7 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kAccumulate: return taken_accumulate(job, plan);
     case Ability::kRecompute: return taken_recompute(plan.recompute);
     case Ability::kOffload: return taken_offload(plan.offload);
-    case Ability::kOffloadActivations: return taken_activations(plan.offload.activations);
+    case Ability::kHostActivations: return taken_activations(plan.offload.activations);
     case Ability::kOverlap: return taken_overlap(job, plan, true);
     case Ability::kExposed: return taken_overlap(job, plan, false);
     case Ability::kAlgorithms: return taken_collectives(plan);

@@ -25,12 +25,12 @@ enum class Ability : std::uint8_t {
   kGroups,      ///< How groups that share states lie.
   kAccumulate,  ///< Gradients in the type that is computed in, or in a wider one.
   kRecompute,
-  kOffload,             ///< States that may lie on the host.
-  kOffloadActivations,  ///< Activations of these modules.
-  kOverlap,             ///< Communication that may run beside computation.
-  kExposed,             ///< Communication that may be kept from it.
-  kAlgorithms,          ///< Of collectives, of any scheme.
-  kAlgorithmScope,      ///< One algorithm for the collectives of all schemes, or one for each.
+  kOffload,          ///< States that may lie on the host.
+  kHostActivations,  ///< Activations of these modules.
+  kOverlap,          ///< Communication that may run beside computation.
+  kExposed,          ///< Communication that may be kept from it.
+  kAlgorithms,       ///< Of collectives, of any scheme.
+  kAlgorithmScope,   ///< One algorithm for the collectives of all schemes, or one for each.
   kRankOrder,
   kDispatcher,
   kPrecision,
@@ -51,7 +51,7 @@ inline constexpr Named<Ability> kAbilityNames[] = {
     {Ability::kAccumulate, "accumulate"},
     {Ability::kRecompute, "recompute"},
     {Ability::kOffload, "offload"},
-    {Ability::kOffloadActivations, "offload_activations"},
+    {Ability::kHostActivations, "host_activations"},
     {Ability::kOverlap, "overlap"},
     {Ability::kExposed, "exposed"},
     {Ability::kAlgorithms, "collectives"},

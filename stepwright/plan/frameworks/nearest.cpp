@@ -41,7 +41,7 @@ class Towards {
       case Ability::kAccumulate: return settled(ability, types());
       case Ability::kRecompute: return settled(ability, recomputations());
       case Ability::kOffload: return settled(ability, offloads());
-      case Ability::kOffloadActivations: return settled(ability, fewer_activations());
+      case Ability::kHostActivations: return settled(ability, fewer_activations());
       case Ability::kOverlap: return settled(ability, less_overlap());
       case Ability::kExposed: return settled(ability, less_exposed());
       case Ability::kAlgorithms:
@@ -180,7 +180,7 @@ class Towards {
   [[nodiscard]] std::vector<Plan> fewer_activations() const {
     std::vector<Plan> plans(1, plan_);
     OffloadModules& left = plans.front().offload.activations = {};
-    const WordSet allowed = law_.allowed(Ability::kOffloadActivations, job_, plan_);
+    const WordSet allowed = law_.allowed(Ability::kHostActivations, job_, plan_);
     for (std::size_t i = 0; i < std::size(kOffloadModuleNames); ++i) {
       const OffloadModule module = kOffloadModuleNames[i].value;
       if (allowed[i] && plan_.offload.activations.has(module)) left.add(module);
