@@ -75,6 +75,15 @@ AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& 
 
 }  // namespace
 
+DType read_adapter_base(const Fields& fields, std::string_view bits) {
+  const auto said = bits.empty() ? std::nullopt : fields.node().find(bits);
+  if (!said || !said->is_scalar() || (said->text() != "8" && said->text() != "4")) {
+    return DType::kBf16;
+  }
+  static_cast<void>(fields.find(bits));
+  return said->text() == "4" ? DType::kNf4 : DType::kFp8;
+}
+
 AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
   AdapterWords words;
   words.rank = fields.integer(keys.rank, keys.usual_rank);
@@ -89,6 +98,9 @@ AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
     words.modules = {std::string(keys.usual_modules)};
   }
   if (words.modules.empty()) words.modules = {"q_proj", "v_proj"};
+  words.base = read_adapter_base(fields, keys.bits);
+  if (keys.load_flags && fields.flag("load_in_8bit", false)) words.base = DType::kFp8;
+  if (keys.load_flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
   return words;
 }
 

@@ -32,10 +32,18 @@ struct AdapterKeys {
   double usual_dropout = 0;
   /// Empty: those that peft adapts in a Llama, the queries and the values.
   std::string_view usual_modules{};
+  /// Bits of the frozen weights, 8 (LLM.int8) or 4 (NF4), where they are not those of the model;
+  /// with `load_flags` as bitsandbytes has them through transformers: `load_in_8bit`,
+  /// `load_in_4bit`.
+  std::string_view bits{};
+  bool load_flags = false;
 };
 
-/// Reads such keys; `base` is not among them. Fails with `kInput` on values of a wrong kind.
+/// Reads such keys. Fails with `kInput` on values of a wrong kind.
 AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys);
+
+/// The type that 8 or 4 bits under a key mean; bf16 stands for weights as they are.
+DType read_adapter_base(const Fields& fields, std::string_view bits);
 
 /// Puts adapters into the model of a job, whose precision and framework are set; modules that no
 /// adapter of a job stands beside are listed as not read. Fails with `kInput`, naming the file,

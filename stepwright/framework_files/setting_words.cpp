@@ -68,7 +68,19 @@ Document read_setting_words(std::span<const SourceFile> files, const SettingProg
                                                   .has_argument = is_setting},
                                                  draft);
   Tree settings = Tree::mapping();
-  for (const ShellWord& word : command.words) {
+  const auto option_of = [&](const ShellWord& word) {
+    const bool named = !program.option.empty() && word.text.starts_with(program.option);
+    return named ? std::string_view(word.text).substr(program.option.size()) : "=";
+  };
+  for (std::size_t i = 0; i < command.words.size(); ++i) {
+    const ShellWord& word = command.words[i];
+    if (const std::string_view rest = option_of(word); rest.starts_with('=') && rest.size() > 1) {
+      settings.set(program.option, value_of_setting(rest.substr(1), word.line));
+      continue;
+    } else if (rest.empty() && i + 1 < command.words.size()) {
+      settings.set(program.option, value_of_setting(command.words[++i].text, word.line));
+      continue;
+    }
     const std::string_view name = name_of_setting(word.text);
     const bool yaml = word.text.ends_with(".yml") || word.text.ends_with(".yaml");
     if (name.empty() && yaml && settings.find("[]") == nullptr) {

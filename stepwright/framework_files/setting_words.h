@@ -14,6 +14,8 @@ struct SettingProgram {
   bool (*starts)(std::string_view word);  ///< Whether a word of a command starts it.
   /// Whether a name is one of its settings and no variable of a script.
   bool (*has_setting)(std::string_view name);
+  /// An option `--name value` or `--name=value` beside them, whose value stands under its name.
+  std::string_view option{};
 };
 
 /// The settings `a.b=value` (also `+a.b=value`) among the words of the command in shell scripts

@@ -6,6 +6,8 @@
 namespace stepwright {
 namespace {
 
+using testing::HasSubstr;
+
 // The form of AMD-AGI/Primus examples/megatron/configs/MI300X/llama3.1_70B-BF16-pretrain.yaml.
 constexpr const char* kPrimus = R"(work_group: ${PRIMUS_TEAM:amd}
 modules:
@@ -204,6 +206,48 @@ TEST(Verl, RefusesWhatStartsNothing) {
   EXPECT_EQ(import_text("verl", "run.sh", twice, {.cluster = "dgx-h100", .command = 2})
                 .planned.plan.micro_batch,
             2);
+}
+
+TEST(Verl, HydraChoosesTheEngine) {
+  const auto engine = [](const std::string& word, std::vector<SourceFile> beside = {}) {
+    std::string text = kVerlScript;
+    text.replace(text.find("python3"), 0, "");
+    text.replace(text.find("main_ppo"), 8, "main_ppo " + word);
+    beside.insert(beside.begin(), {"run.sh", text});
+    return import_sources("", beside, {.cluster = "dgx-h100"}).planned;
+  };
+  EXPECT_EQ(engine("").job.framework.name, "fsdp");
+  EXPECT_EQ(engine("model_engine=megatron").job.framework.name, "megatron-core");
+  const PlannedJob named = engine("--config-path=config --config-name='ppo_megatron_trainer.yaml'");
+  EXPECT_EQ(named.job.framework.name, "megatron-core");
+  EXPECT_EQ(sharding_word(named.plan.sharding), "NNG");
+  EXPECT_EQ(named.plan.recompute.kind, RecomputeKind::kNone);
+  const auto refused = [&](const std::string& word) -> std::string {
+    try {
+      engine(word);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refused("--config-name our_trainer"),
+              HasSubstr("names a configuration: give it, too"));
+  EXPECT_THAT(refused("model_engine=veomni"), HasSubstr("strategy veomni is not read"));
+  // A configuration of one's own over verl's, under the words of the command.
+  const SourceFile own{"config/our_trainer.yaml",
+                       "defaults:\n  - ppo_trainer\n  - override model_engine: megatron\n"
+                       "  - _self_\ntrainer: {nnodes: 4}\nactor_rollout_ref:\n  actor:\n"
+                       "    megatron: {tensor_model_parallel_size: 2}\n"};
+  const PlannedJob over = engine("--config-name our_trainer", {own});
+  EXPECT_EQ(over.job.framework.name, "megatron-core");
+  EXPECT_EQ(over.plan.parallel.tensor, 2);
+  EXPECT_EQ(over.job.cluster.nodes, 2);
+}
+
+TEST(Verl, ProgramsOnItsTrainersAreReadAlike) {
+  std::string text = kVerlScript;
+  text.replace(text.find("verl.trainer.main_ppo"), 21, "recipe.dapo.main_dapo");
+  EXPECT_EQ(import_text("", "run.sh", text, {.cluster = "dgx-h100"}).planned.plan.micro_batch, 4);
 }
 
 // The form of NVIDIA-NeMo/RL examples/configs/grpo_math_8B_megatron.yaml, over its parent.

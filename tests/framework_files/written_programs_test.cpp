@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,6 +76,31 @@ TEST(WrittenPrograms, NemoRlSaysItsPolicy) {
                     HasSubstr("use_distributed_optimizer: true"), HasSubstr("gpus_per_node: 8")));
   EXPECT_THAT(refusal_of("nemo-rl", planned_on({.context = 2, .data = 8}, "NNG")),
               HasSubstr("parallel context: megatron-core (nemo-rl) runs tensor, pipeline"));
+}
+
+TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
+  PlannedJob planned;
+  planned.job = small_expert_job();
+  planned.job.dispatcher = Dispatcher::kOncePerNode;
+  planned.plan.parallel = {.expert = 4, .data = 16};
+  planned.plan.sharding = *sharding_of("NNG");
+  EXPECT_THAT(text_of("ms-swift", planned), AllOf(HasSubstr("--moe_token_dispatcher_type flex"),
+                                                  HasSubstr("--moe_enable_deepep true")));
+  EXPECT_THAT(text_of("nemo-rl", planned), AllOf(HasSubstr("moe_token_dispatcher_type: flex"),
+                                                 HasSubstr("moe_enable_deepep: true")));
+  for (const std::string target : {"ms-swift", "nemo-rl"}) {
+    Given given;
+    given.known_cluster = planned.job.cluster;
+    given.known_model = planned.job.model;
+    given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
+    SourceFile file{target, export_plan(target, planned, "").text};
+    EXPECT_EQ(import_sources(target, {&file, 1}, given).planned.job.dispatcher,
+              Dispatcher::kOncePerNode);
+    if (target != "nemo-rl") continue;
+    file.text.replace(file.text.find("type: flex"), 10, "type: alltoall");
+    EXPECT_THAT([&] { import_sources(target, {&file, 1}, given); },
+                testing::ThrowsMessage<Error>(HasSubstr("needs moe_token_dispatcher_type flex")));
+  }
 }
 
 }  // namespace

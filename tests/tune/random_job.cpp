@@ -34,7 +34,7 @@ void draw_kernels(Draw& draw, Job& job) {
 
 /// Optimizers that treat matrices as such, hosts that hold a part, sequences of documents.
 void draw_training(Draw& draw, Job& job) {
-  job.optimizer = draw.of<Optimizer>({Optimizer::kAdam, Optimizer::kAdam, Optimizer::kAdam8bit,
+  job.optimizer = draw.of<Optimizer>({Optimizer::kAdam, Optimizer::kAdamW, Optimizer::kAdam8bit,
                                       Optimizer::kMuon, Optimizer::kAdafactor});
   job.muon =
       draw.of<MuonForm>({MuonForm::kDuplicated, MuonForm::kDistributed, MuonForm::kBlockwise});

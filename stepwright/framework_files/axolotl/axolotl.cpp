@@ -158,10 +158,9 @@ void read_axolotl_adapters(const Fields& fields, Draft& draft) {
                                                .dropout = "lora_dropout",
                                                .modules = "lora_target_modules",
                                                .usual_rank = 8,
-                                               .usual_alpha = 8});
+                                               .usual_alpha = 8,
+                                               .load_flags = true});
   if (fields.flag("lora_target_linear", false)) draft.adapters->modules = {"all-linear"};
-  if (fields.flag("load_in_8bit", false)) draft.adapters->base = DType::kFp8;
-  if (fields.flag("load_in_4bit", false)) draft.adapters->base = DType::kNf4;
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: first-fit decreasing;

@@ -51,9 +51,8 @@ void read_trl_adapters(const Fields& arguments, Draft& draft) {
                                                   .modules = "lora_target_modules",
                                                   .usual_rank = 16,
                                                   .usual_alpha = 32,
-                                                  .usual_dropout = 0.05});
-  if (arguments.flag("load_in_8bit", false)) draft.adapters->base = DType::kFp8;
-  if (arguments.flag("load_in_4bit", false)) draft.adapters->base = DType::kNf4;
+                                                  .usual_dropout = 0.05,
+                                                  .load_flags = true});
 }
 
 /// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the

@@ -11,6 +11,7 @@
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/llamafactory/settings.h"
+#include "stepwright/framework_files/llamafactory/v1.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
@@ -26,10 +27,8 @@ void read_llamafactory_adapters(const Fields& fields, Draft& draft) {
                                                .usual_rank = 8,
                                                .usual_alpha = 2,
                                                .alpha_of_rank = true,
-                                               .usual_modules = "all"});
-  const auto bits = fields.size("quantization_bit");
-  if (bits == 8) draft.adapters->base = DType::kFp8;
-  if (bits == 4) draft.adapters->base = DType::kNf4;
+                                               .usual_modules = "all",
+                                               .bits = "quantization_bit"});
 }
 
 /// What is trained, and with which loss; hiyouga/LLaMA-Factory
@@ -95,6 +94,7 @@ constexpr PackingWords kNeatPacking = {
 void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
+  if (is_factory_v1(*sorted.program)) return read_factory_v1(sorted, given, draft);
   const Document document = program_document(sorted, given);
   const Fields fields(document.root());
   if (sorted.model) draft.model = read_config(*sorted.model);
@@ -117,6 +117,7 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
 }
 
 bool is_llamafactory(const SourceFile& file) {
+  if (is_factory_v1(file)) return true;
   return holds(file, "model_name_or_path:") &&
          (holds(file, "finetuning_type:") || holds(file, "cutoff_len:") || holds(file, "stage:"));
 }

@@ -137,6 +137,11 @@ void read_kernels_of_fields(const Fields& fields, Draft& draft) {
     const Dispatcher usual =
         is_megatron_deepspeed(fields) ? Dispatcher::kAllToAll : Dispatcher::kAllGather;
     draft.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);
+    // megatron/core/transformer/transformer_config.py: __post_init__.
+    const bool deepep = fields.flag("moe_enable_deepep", false);
+    if (deepep && draft.dispatcher != Dispatcher::kOncePerNode) {
+      fields.find("moe_enable_deepep")->fail("needs moe_token_dispatcher_type flex");
+    }
   }
 }
 

@@ -21,27 +21,6 @@ namespace {
 constexpr Named<DType> kNemoRlPrecisions[] = {
     {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
 
-/// A file over another one: mappings below mappings, anything else in its place.
-void lay_over(Tree& under, const Tree& over) {
-  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    const std::string& key = over.items[i].text;
-    Tree* below = under.find(key);
-    const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
-                      over.items[i + 1].kind == Tree::Kind::kMapping;
-    if (both) {
-      lay_over(*below, over.items[i + 1]);
-    } else {
-      under.set(key, over.items[i + 1]);
-    }
-  }
-}
-
-/// Lines of a file that another goes over would be taken for lines of that.
-void forget_lines(Tree& tree) {
-  tree.line = 0;
-  for (Tree& item : tree.items) forget_lines(item);
-}
-
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// The last file, over those that it names, which are given before it or after it.

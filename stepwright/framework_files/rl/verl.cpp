@@ -19,16 +19,23 @@ namespace stepwright {
 namespace {
 
 constexpr std::string_view kVerl = "verl.trainer";
+constexpr std::string_view kPolicy = "actor_rollout_ref";
+constexpr std::string_view kConfigName = "--config-name";
 
 /// Settings of Hydra have dots, variables of a script have none.
 constexpr SettingProgram kVerlProgram = {
     .framework = "verl",
     .starts =
         [](std::string_view word) {
-          return word.find(kVerl) != std::string_view::npos &&
-                 word.find('=') == std::string_view::npos;
+          if (word.find('=') == std::string_view::npos) {
+            return word.find(kVerl) != std::string_view::npos;
+          }
+          // Programs on verl's trainers have modules of their own.
+          while (word.starts_with('+')) word.remove_prefix(1);
+          return word.starts_with(kPolicy);
         },
-    .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; }};
+    .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; },
+    .option = kConfigName};
 
 /// What one update trains on.
 struct Update {
@@ -134,6 +141,7 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
 Tree verl_defaults() {
   Tree usual = Tree::mapping();
   usual.set("sequence_parallel", true).set("use_distributed_optimizer", true);
+  usual.set("attention_backend", "flash");
   return usual.set("precision", "bf16").set("grad_reduce_in_fp32", true);
 }
 
@@ -152,34 +160,106 @@ void read_megatron_actor(const Fields& root, const std::string& file, const Give
 constexpr PackingWords kNoPadding = {
     .packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
 
+/// Whether a configuration is one of verl's own, whose values are the defaults here.
+bool is_own_configuration(std::string_view name) {
+  return name.ends_with("ppo_trainer") || (name.starts_with("ppo_") && name.ends_with("_trainer"));
+}
+
+std::string_view stem_of(std::string_view path) {
+  path = path.substr(path.rfind('/') + 1);
+  return path.substr(0, path.find(".y"));
+}
+
+bool is_configuration(const SourceFile& file) {
+  if (holds(file, "actor_rollout_ref:")) return true;
+  const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
+  return named && !holds(file, "actor_rollout_ref.");
+}
+
+/// The words of a script over the configurations that are given beside it, or one of these alone.
+Document read_verl_form(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  std::vector<SourceFile> scripts;
+  std::vector<SourceFile> configurations;
+  for (const SourceFile& file : files) {
+    (is_configuration(file) ? configurations : scripts).push_back(file);
+  }
+  if (scripts.empty()) {
+    const SourceFile& file = configurations.front();
+    if (files.size() != 1) fail_input("verl: one configuration is read at a time");
+    return with_settings(Document::parse(file.text, file.name), given);
+  }
+  const Document words = read_setting_words(scripts, kVerlProgram, given, draft);
+  Tree all = Tree::mapping();
+  for (const SourceFile& file : configurations) {
+    const Document document = Document::parse(file.text, file.name);
+    Tree over = placed_tree(document.root());
+    forget_lines(over);
+    lay_over(all, over);
+  }
+  if (const auto name = words.root().find(kConfigName)) {
+    const std::string stem(stem_of(name->text()));
+    const bool there = std::ranges::any_of(
+        configurations, [&](const SourceFile& file) { return stem_of(file.name) == stem; });
+    if (!there && !is_own_configuration(stem)) name->fail("names a configuration: give it, too");
+  }
+  lay_over(all, placed_tree(words.root()));
+  return Document::from(std::move(all), words.name());
+}
+
+/// The engine that Hydra's words or a list of defaults choose: `model_engine=megatron`,
+/// `--config-name=ppo_megatron_trainer`, `- override model_engine: megatron`.
+/// verl/trainer/config/ppo_trainer.yaml, model_engine/.
+std::string engine_of(const Fields& root) {
+  static constexpr std::string_view kEngines[] = {"megatron", "torchtitan", "veomni", "automodel"};
+  std::vector<std::string> said;
+  for (const std::string_view key : {kConfigName, std::string_view("model_engine")}) {
+    const auto word = root.find(key);
+    if (word && word->is_scalar()) said.push_back(word->text());
+  }
+  const auto defaults = root.find("defaults");
+  for (std::size_t i = 0; defaults && defaults->is_sequence() && i < defaults->size(); ++i) {
+    const Node one = defaults->at(i);
+    if (one.is_scalar()) said.push_back(one.text());
+    if (!one.is_mapping()) continue;
+    for (const auto& [key, value] : one.members()) {
+      if (value.is_scalar() && !value.is_null()) said.push_back(value.text());
+    }
+  }
+  for (const std::string& text : said) {
+    for (const std::string_view engine : kEngines) {
+      if (text.find(engine) != std::string::npos) return std::string(engine);
+    }
+  }
+  const Fields actor = root.section(kPolicy).section("actor");
+  return actor.section("megatron").node().size() > 0 ? "megatron" : "fsdp";
+}
+
 }  // namespace
 
 void read_verl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const SourceFile& file = files.front();
-  const bool script = !holds(file, "actor_rollout_ref:");
-  if (!script && files.size() != 1) fail_input("verl: one configuration is read at a time");
-  Document said = script ? read_setting_words(files, kVerlProgram, given, draft)
-                         : with_settings(Document::parse(file.text, file.name), given);
+  const Document said = read_verl_form(files, given, draft);
+  const std::string& name = said.name();
   const Document document = with_references(said, draft.notes);
   const Fields root(document.root());
-  if (!root.node().find("actor_rollout_ref")) {
+  if (!root.node().find(kPolicy)) {
     fail_unsupported(fmt::format(
-        "{}: has no actor_rollout_ref: verl's trainers of fine-tuning are not read", file.name));
+        "{}: has no actor_rollout_ref: verl's trainers of fine-tuning are not read", name));
   }
-  const Fields actor = root.section("actor_rollout_ref").section("actor");
+  const Fields policy = root.section(kPolicy);
   draft.nodes = root.section("trainer").size("nnodes");
   draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");
-  take_named_model(root.section("actor_rollout_ref").section("model").word("path", ""), given,
-                   draft);
-  take_packing(root.section("actor_rollout_ref").section("model"), "use_remove_padding", kNoPadding,
-               given, draft);
-  const std::string usual = actor.section("megatron").node().size() > 0 ? "megatron" : "fsdp";
-  const std::string strategy = actor.word("strategy", usual);
-  if (strategy == "megatron") return read_megatron_actor(root, file.name, given, draft);
+  take_named_model(policy.section("model").word("path", ""), given, draft);
+  take_packing(policy.section("model"), "use_remove_padding", kNoPadding, given, draft);
+  const Fields actor = policy.section("actor");
+  const std::string strategy = actor.word("strategy", engine_of(root));
+  if (strategy == "megatron") return read_megatron_actor(root, name, given, draft);
   if (strategy != "fsdp" && strategy != "fsdp2") {
-    actor.find("strategy")->fail_unsupported("is read where it is megatron, fsdp or fsdp2");
+    fail_unsupported(
+        fmt::format("{}: actor_rollout_ref.actor.strategy {} is not read: megatron, "
+                    "fsdp and fsdp2 are",
+                    name, printable(strategy)));
   }
-  read_fsdp_actor(root, file.name, given, draft);
+  read_fsdp_actor(root, name, given, draft);
 }
 
 bool is_verl(const SourceFile& file) {

@@ -128,6 +128,10 @@ void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) 
     config.set("activation_checkpointing", true);
     return;
   }
+  if (field == "moe_flex_dispatcher_backend") {
+    config.set("moe_enable_deepep", true);
+    return;
+  }
   const auto* place = std::ranges::find(kNemoRlFields, field, &NemoRlField::field);
   if (place == std::end(kNemoRlFields)) {
     fail_unsupported(

@@ -107,13 +107,9 @@ void read_tuner(const Fields& fields, std::string_view usual, Draft& draft) {
                                                .usual_rank = 8,
                                                .usual_alpha = 32,
                                                .usual_dropout = 0.05,
-                                               .usual_modules = "all-linear"});
-  const auto bits = fields.node().find("quant_bits");
-  if (!bits || !bits->is_scalar()) return;
-  if (bits->text() != "4" && bits->text() != "8") return;
-  static_cast<void>(fields.find("quant_bits"));
-  static_cast<void>(fields.find("quant_method"));
-  draft.adapters->base = bits->text() == "4" ? DType::kNf4 : DType::kFp8;
+                                               .usual_modules = "all-linear",
+                                               .bits = "quant_bits"});
+  if (draft.adapters->base != DType::kBf16) static_cast<void>(fields.find("quant_method"));
 }
 
 namespace {

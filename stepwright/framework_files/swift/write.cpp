@@ -21,6 +21,7 @@ namespace {
 struct SwiftArgument {
   std::string_view field;
   std::string_view name;
+  std::string_view value{};  ///< In the place of the field's.
 };
 
 /// modelscope/ms-swift swift/megatron/arguments/megatron_args.py: MegatronArguments.
@@ -33,6 +34,7 @@ constexpr SwiftArgument kSwiftArguments[] = {
     {"sequence_parallel", "sequence_parallel"},
     {"cp_comm_type", "cp_comm_type"},
     {"moe_token_dispatcher_type", "moe_token_dispatcher_type"},
+    {"moe_flex_dispatcher_backend", "moe_enable_deepep", "true"},
     {"pipeline_model_parallel_layout", "pipeline_model_parallel_layout"},
     {"virtual_pipeline_model_parallel_size", "virtual_pipeline_model_parallel_size"},
     {"microbatch_group_size_per_vp_stage", "microbatch_group_size_per_vp_stage"},
@@ -103,7 +105,8 @@ std::string swift_lines(const Tree& fields, const Architecture& model) {
       fail_unsupported(
           fmt::format("Megatron-LM's {} is {}: ms-swift has no such argument", field, value));
     }
-    lines += fmt::format("  --{} {} \\\n", known->name, value);
+    lines += fmt::format("  --{} {} \\\n", known->name,
+                         known->value.empty() ? std::string_view(value) : known->value);
   }
   for (const auto& [name, off] : kSwiftOff) {
     if (fields.find(name) == nullptr) lines += fmt::format("  --{} {} \\\n", name, off);

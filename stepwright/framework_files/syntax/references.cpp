@@ -136,6 +136,25 @@ Tree placed_tree(Node node) {
   return tree;
 }
 
+void lay_over(Tree& under, const Tree& over) {
+  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+    const std::string& key = over.items[i].text;
+    Tree* below = under.find(key);
+    const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
+                      over.items[i + 1].kind == Tree::Kind::kMapping;
+    if (both) {
+      lay_over(*below, over.items[i + 1]);
+    } else {
+      under.set(key, over.items[i + 1]);
+    }
+  }
+}
+
+void forget_lines(Tree& tree) {
+  tree.line = 0;
+  for (Tree& item : tree.items) forget_lines(item);
+}
+
 Document with_references(const Document& document, std::vector<std::string>& notes) {
   const Tree root = placed_tree(document.root());
   Tree resolved = root;

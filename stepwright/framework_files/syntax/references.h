@@ -15,6 +15,13 @@ Tree plain_scalar(std::string_view text);
 /// A copy of a value and everything below it, with lines.
 Tree placed_tree(Node node);
 
+/// A file over another one: mappings below mappings, anything else in its place.
+void lay_over(Tree& under, const Tree& over);
+
+/// Takes the lines from a tree: those of a file that another goes over would be taken for lines of
+/// that.
+void forget_lines(Tree& tree);
+
 /// A document whose texts have in the place of `${...}` what it means: `${a.b}` of OmegaConf from
 /// the root, `${.a}` and `${..a}` from its own mapping, `${oc.select:a.b,default}`, and of
 /// variables of the environment the default, `${NAME:default}` and `${oc.env:NAME,default}`, which

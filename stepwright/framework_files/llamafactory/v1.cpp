@@ -1,0 +1,222 @@
+#include "stepwright/framework_files/llamafactory/v1.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/framework_files/llamafactory/v1_settings.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// src/llamafactory/v1/plugins/trainer_plugins/distributed/hub.py: DistributedPlugin.
+enum class Sharing : std::uint8_t { kNone, kFsdp2, kFsdpTurbo, kDeepSpeed };
+constexpr Named<Sharing> kSharings[] = {{Sharing::kFsdp2, "fsdp2"},
+                                        {Sharing::kFsdpTurbo, "fsdpturbo"},
+                                        {Sharing::kDeepSpeed, "deepspeed"}};
+
+/// src/llamafactory/v1/plugins/model_plugins/peft.py: get_lora_model; .../quantization.py:
+/// quantization_with_bnb.
+void read_v1_adapters(const Fields& fields, Draft& draft) {
+  const Fields peft = fields.section("peft_config");
+  const auto name = peft.node().find("name");
+  if (!name || name->is_null() || name->text() != "lora") return;
+  static_cast<void>(peft.find("name"));
+  draft.adapters = read_adapter_words(peft, {.rank = "r",
+                                             .alpha = "lora_alpha",
+                                             .dropout = "lora_dropout",
+                                             .modules = "target_modules",
+                                             .usual_rank = 8,
+                                             .usual_alpha = 16,
+                                             .usual_dropout = 0.05,
+                                             .usual_modules = "all"});
+  draft.adapters->base = read_adapter_base(fields.section("quant_config"), "quantization_bit");
+}
+
+/// src/llamafactory/v1/plugins/trainer_plugins/optimizer.py: OptimizerPlugin.
+void read_v1_optimizer(const Fields& section, std::vector<LeftOut>& left_out, Draft& draft) {
+  const auto name = section.node().find("name");
+  if (!name || name->is_null()) return;
+  const std::string word = name->text();
+  if (word == "muon") draft.optimizer = Optimizer::kMuon;
+  if (word == "muon" || word == "adamw") {
+    static_cast<void>(section.find("name"));
+    return;
+  }
+  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(word)));
+  left_out.push_back(
+      {"optim_config.name", *name, "its states and its update: AdamW's are counted"});
+}
+
+/// src/llamafactory/v1/plugins/model_plugins/kernels/interface.py: apply_liger_kernels, which keeps
+/// the logits, as the loss is weighted.
+void read_v1_kernels(const Fields& section, Draft& draft) {
+  if (section.word("name", "") != "liger_kernel") return;
+  const auto included = section.node().find("include_kernels");
+  if (!included || included->is_null() || included->text() == "false") return;
+  const std::vector<std::string> parts = words_in(*section.find("include_kernels"));
+  const auto has = [&](std::string_view part) {
+    return parts.front() == "auto" || parts.front() == "true" ||
+           std::ranges::find(parts, part) != parts.end();
+  };
+  draft.kernels.emplace_back(&Kernels::fused_norm, has("rms_norm"));
+  draft.kernels.emplace_back(&Kernels::fused_activation, has("swiglu"));
+}
+
+/// The ranks that sizes of the two meshes make, where a file says all of one.
+/// src/llamafactory/v1/accelerator/interface.py: DistributedStrategy.
+void read_v1_degrees(const Fields& dist, Sharing sharing, Draft& draft) {
+  static constexpr Named<ContextKind> kModes[] = {{ContextKind::kUlysses, "ulysses"},
+                                                  {ContextKind::kRing, "ring"},
+                                                  {ContextKind::kRing, "ring_zigzag"}};
+  Parallel& degrees = draft.plan.parallel;
+  degrees.context = dist.integer("cp_size", 1);
+  draft.plan.context_kind = dist.choice("cp_mode", kModes, ContextKind::kUlysses);
+  if (sharing == Sharing::kFsdpTurbo) degrees.expert = dist.integer("ep_size", 1);
+  if (const auto data = dist.size("dp_size")) draft.ranks = *data * degrees.context;
+  const auto share = dist.size("mp_shard_size");
+  if (share && !draft.ranks) draft.ranks = *share * dist.integer("mp_replicate_size", 1);
+}
+
+/// Spreads the states over replicas x shards, context parallelism among them. FSDPTurbo's mesh has
+/// the data-parallel ranks alone.
+void share_states(const Fields& dist, const std::string& file, Draft& draft) {
+  const std::int64_t ranks = draft.plan.parallel.data * draft.plan.parallel.context;
+  const std::int64_t copies = dist.integer("mp_replicate_size", 1);
+  const std::int64_t share =
+      dist.integer("mp_shard_size", std::max<std::int64_t>(1, ranks / copies));
+  if (copies * share != ranks || draft.plan.parallel.data % copies != 0) {
+    fail_input(
+        fmt::format("{}: dist_config: mp_replicate_size {} x mp_shard_size {} are not the {} "
+                    "ranks, of which {} share sequences",
+                    file, copies, share, ranks, draft.plan.parallel.context));
+  }
+  FsdpChoice choice{.states = dist.flag("reshard_after_forward", true) ? "GGG" : "NGG"};
+  if (dist.flag("offload_params", false)) {
+    choice.offload = unread_setting(*dist.find("offload_params"));
+  }
+  spread_states(choice, copies, draft);
+}
+
+/// What a configuration of DeepSpeed computes in where its words leave it open.
+/// src/llamafactory/v1/plugins/model_plugins/deepspeed_utils.py: infer_deepspeed_mixed_precision.
+DType precision_of_deepspeed(const Document& document) {
+  const Fields root(document.root());
+  const std::string half = root.section("fp16").word("enabled", "auto");
+  const std::string brain = root.section("bf16").word("enabled", "auto");
+  if (half == "true") {
+    root.section("fp16").find("enabled")->fail("must be false: LLaMA-Factory v1 takes bf16 alone");
+  }
+  const bool off = brain == "false" || (brain != "true" && half == "false");
+  return off ? DType::kFp32 : DType::kBf16;
+}
+
+void settle_deepspeed(const Fields& dist, const HubFiles& files, const Given& given, Draft& draft) {
+  Trainer trainer;
+  trainer.deepspeed = deepspeed_of(dist, "config_file", files);
+  if (!trainer.deepspeed) dist.node().fail("must say config_file, the configuration of DeepSpeed");
+  draft.precision = precision_of_deepspeed(*trainer.deepspeed);
+  const std::string& name = files.program->name;
+  settle_ranks(draft, given, name);
+  const std::int64_t pass = draft.plan.parallel.data * draft.plan.micro_batch;
+  if (draft.sequences && *draft.sequences % pass == 0)
+    draft.micro_batches = *draft.sequences / pass;
+  settle_trainer(trainer, given, draft, name);
+}
+
+/// FSDP2 in bf16 over fp32 parameters, or plain data parallelism, which computes in the type of its
+/// weights: fp32, or under adapters that of the file. v1/core/model_engine.py: _init_model.
+void settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, const Given& given,
+                 Draft& draft) {
+  const std::string& name = files.program->name;
+  draft.framework.name = "fsdp";
+  draft.framework_overlap = true;
+  draft.plan.accumulate = DType::kFp32;
+  settle_ranks(draft, given, name);
+  if (sharing == Sharing::kNone) {
+    draft.plan.sharding = sharding_of("NNN").value();
+    draft.precision = draft.adapters ? DType::kBf16 : DType::kFp32;
+    draft.assume("job.precision", draft.adapters
+                                      ? "the type of the model's weights, taken to be bf16"
+                                      : "without dist_config weights are fp32, and nothing casts");
+    return;
+  }
+  draft.precision = fields.flag("bf16", true) ? DType::kBf16 : DType::kFp32;
+  share_states(fields.section("dist_config"), name, draft);
+}
+
+/// src/llamafactory/v1/plugins/trainer_plugins/batching.py: documents of a micro-batch one behind
+/// the other.
+void read_v1_packing(const Fields& fields, const Given& given, Draft& draft) {
+  static constexpr std::array<std::string_view, 4> kStrategies = {
+      "normal", "padding_free", "dynamic_batching", "dynamic_padding_free"};
+  const auto said = fields.node().find("batching_strategy");
+  if (!said || said->is_null()) return;
+  if (std::ranges::find(kStrategies, said->text()) == kStrategies.end()) {
+    said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
+  }
+  if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
+  draft.packing = {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+  static_cast<void>(fields.find("batching_strategy"));
+}
+
+}  // namespace
+
+void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
+  constexpr std::int64_t kUsualLength = 2048;
+  const Document document = program_document(files, given);
+  const Fields fields(document.root());
+  if (files.model) draft.model = read_config(*files.model);
+  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft);
+  std::vector<LeftOut> left_out;
+  draft.length = fields.integer("cutoff_len", kUsualLength);
+  draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
+  draft.sequences = fields.size("global_batch_size");
+  if (!draft.sequences) draft.micro_batches = 1;
+  const bool recomputes = fields.flag("enable_activation_checkpointing", true);
+  draft.plan.recompute.kind = recomputes ? RecomputeKind::kFull : RecomputeKind::kNone;
+  if (!fields.has("enable_activation_checkpointing")) {
+    draft.assume("recompute", "on unless enable_activation_checkpointing is false");
+  }
+  take_attention(fields, "flash_attn", left_out, draft);
+  read_v1_adapters(fields, draft);
+  read_v1_optimizer(fields.section("optim_config"), left_out, draft);
+  read_v1_kernels(fields.section("kernel_config"), draft);
+  read_v1_packing(fields, given, draft);
+  const Fields dist = fields.section("dist_config");
+  const auto named = dist.find("name");
+  if (dist.node().size() > 0 && !named) dist.node().fail("must say name");
+  const Sharing sharing = named ? named->choice(kSharings) : Sharing::kNone;
+  read_v1_degrees(dist, sharing, draft);
+  if (sharing == Sharing::kDeepSpeed) {
+    settle_deepspeed(dist, files, given, draft);
+  } else {
+    settle_fsdp(fields, sharing, files, given, draft);
+  }
+  if (sharing == Sharing::kFsdpTurbo && !draft.adapters) {
+    left_out.push_back({"dist_config.name", *named,
+                        "that parameters and their optimizer's states are in bf16 there"});
+  }
+  list_settings(fields, files.program->name, kFactoryV1Settings, draft.report);
+  list_left_out(left_out, files.program->name, draft.report);
+}
+
+bool is_factory_v1(const SourceFile& file) {
+  const bool model = file.text.starts_with("model:") || holds(file, "\nmodel:");
+  return model && holds(file, "\ntrain_dataset:") &&
+         (holds(file, "\nmicro_batch_size:") || holds(file, "\ndist_config:") ||
+          holds(file, "\nkernel_config:") || holds(file, "\npeft_config:"));
+}
+
+}  // namespace stepwright
