@@ -61,13 +61,15 @@ struct Adapters {
 /// Parts of a model that are not trained, though nothing stands beside them.
 struct Frozen {
   bool embedding = false;  ///< With a tied head the head's table, too.
+  bool encoder = false;    ///< Of images, but for its projector.
+  bool projector = false;  ///< Behind the encoder.
   std::int64_t first = 0;  ///< Layers from here, so many.
   std::int64_t layers = 0;
 
   [[nodiscard]] bool has(std::int64_t layer) const {
     return layer >= first && layer < first + layers;
   }
-  [[nodiscard]] bool any() const { return embedding || layers > 0; }
+  [[nodiscard]] bool any() const { return embedding || encoder || projector || layers > 0; }
   bool operator==(const Frozen&) const = default;
 };
 

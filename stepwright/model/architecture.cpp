@@ -33,11 +33,16 @@ LayerClass Architecture::layer_class(std::int64_t layer) const {
   LayerClass which = described_layer(layer);
   if (!freezes()) return which;
   which.frozen = !trains(*this, layer);
-  if (!adapters && !frozen.embedding) return which;
+  if (trains_below()) return which;
   const std::int64_t lowest = lowest_trained(*this);
   if (layer == lowest) which.gradients = GradientPath::kEnds;
   if (layer < lowest) which.gradients = GradientPath::kAbove;
   return which;
+}
+
+bool Architecture::trains_below() const {
+  if (adapters) return false;
+  return !frozen.embedding || (sees_images() && !(frozen.encoder && frozen.projector));
 }
 
 Architecture trained_like(Architecture model, const Architecture& other) {
@@ -47,6 +52,10 @@ Architecture trained_like(Architecture model, const Architecture& other) {
   if (other.count_multi_token) model.multi_token_layers = other.multi_token_layers;
   model.adapters = other.adapters;
   model.frozen = other.frozen;
+  if (model.encoder && other.encoder) {
+    model.encoder = with_patches(*model.encoder, other.encoder->patches);
+    model.encoder->images = other.encoder->images;
+  }
   return model;
 }
 

@@ -9,6 +9,7 @@
 
 #include "stepwright/core/named.h"
 #include "stepwright/model/adapters.h"
+#include "stepwright/model/encoder.h"
 
 namespace stepwright {
 
@@ -172,18 +173,6 @@ struct StateMixer {
   }
 };
 
-/// What turns images into tokens ahead of a decoder: a tower over patches, and the projector behind
-/// it into the decoder's width. It is counted and said; no step holds it yet.
-struct Encoder {
-  std::string name = {};        ///< `model_type` of its configuration.
-  std::int64_t parameters = 0;  ///< Of the tower.
-  std::int64_t projector = 0;   ///< Parameters behind it.
-  std::int64_t patches = 0;  ///< Of an image of the size that the file states; 0: it states none.
-  std::int64_t tokens = 0;   ///< Of the decoder that such an image becomes.
-  double flops = 0;          ///< Of a forward of such an image through tower and projector.
-  bool operator==(const Encoder&) const = default;
-};
-
 /// How far the gradient of the loss goes through a layer; what is frozen decides it.
 enum class GradientPath : std::uint8_t {
   kThrough,  ///< To the layer below.
@@ -196,10 +185,11 @@ struct LayerClass {
   Mixer mixer = Mixer::kAttention;
   Mixer beside = Mixer::kNone;  ///< A second one that reads the same rows, added (Falcon-H1).
   FeedForward feed_forward = FeedForward::kDense;
-  std::int64_t window = 0;  ///< Tokens that attention reaches back; 0: all.
-  bool chunked = false;     ///< `window` cuts the sequence into chunks that see none of another.
-  bool rotated = true;      ///< False: without the model's rotary positions.
-  std::int64_t ffn = 0;     ///< Width of a dense MLP of its own; 0: the model's.
+  std::int64_t window = 0;     ///< Tokens that attention reaches back; 0: all.
+  bool chunked = false;        ///< `window` cuts the sequence into chunks that see none of another.
+  bool rotated = true;         ///< False: without the model's rotary positions.
+  std::int64_t ffn = 0;        ///< Width of a dense MLP of its own; 0: the model's.
+  bool bidirectional = false;  ///< Every token sees all others: of an encoder.
   /// The two follow from what the model freezes, and are never part of `Architecture::pattern`.
   bool frozen = false;  ///< None of its weights is trained, and it has no adapters.
   GradientPath gradients = GradientPath::kThrough;
@@ -267,7 +257,7 @@ struct Architecture {
   double dropout = 0.0;  ///< Hidden and attention dropout in training; masks are kept.
   std::optional<LatentAttention> latent = {};
   std::optional<Experts> experts = {};
-  std::optional<Encoder> encoder = {};         ///< Of images; no part of the counts of the decoder.
+  std::optional<Encoder> encoder = {};         ///< Of images; no part of the decoder's counts.
   std::optional<StateMixer> state_mixer = {};  ///< Of the layers whose mixer carries a state.
   /// Layer by layer. Empty: all attend, with experts where the model has them.
   std::vector<LayerClass> pattern = {};
@@ -301,6 +291,10 @@ struct Architecture {
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
   /// Whether some weights are not trained.
   [[nodiscard]] bool freezes() const { return adapters.has_value() || frozen.any(); }
+  /// Whether a step encodes images ahead of the first layer.
+  [[nodiscard]] bool sees_images() const { return encoder && encoder->takes_part(); }
+  /// Whether something below the first layer is trained.
+  [[nodiscard]] bool trains_below() const;
   /// How many layers there are of each class; multi-token layers are not among them.
   [[nodiscard]] std::map<LayerClass, std::int64_t> layer_classes() const;
   /// Width of the value of one head: `head_dim` unless `latent`.

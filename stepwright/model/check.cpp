@@ -27,6 +27,7 @@ class Checker {
     switches();
     if (model_.experts) experts(*model_.experts);
     layers();
+    if (model_.encoder) encoder(*model_.encoder);
     total();
   }
 
@@ -200,6 +201,14 @@ class Checker {
     width("state_mixer.groups", mixer.groups, std::max<std::int64_t>(1, mixer.state));
   }
 
+  void encoder(const Encoder& encoder) const {
+    if (encoder.layers == 0) return;
+    size("encoder.hidden", encoder.hidden, 1);
+    size("encoder.ffn", encoder.ffn, 1);
+    rule(encoder.hidden % encoder.heads == 0, "encoder.heads", encoder.heads,
+         fmt::format("a divisor of encoder.hidden ({})", encoder.hidden));
+  }
+
   void per_layer(std::string_view field, std::size_t entries) const {
     rule(entries == static_cast<std::size_t>(model_.layers), field,
          fmt::format("a list of {}", entries),
@@ -216,7 +225,8 @@ class Checker {
   }
 
   void total() const {
-    double sum = elements(embedding_parameters(model_)) + elements(head_parameters(model_));
+    double sum = elements(embedding_parameters(model_)) + elements(head_parameters(model_)) +
+                 elements(encoder_parameters(model_));
     for (const auto& [layer, layers] : model_.layer_classes()) {
       sum += static_cast<double>(layers) * elements(layer_parameters(model_, layer));
     }

@@ -12,7 +12,8 @@ namespace stepwright {
 namespace {
 
 constexpr std::int64_t kLargestWidth = 1 << 20;  // Of a tower: no product of two overflows.
-constexpr std::int64_t kLargestDepth = 1 << 12;  // Layers.
+constexpr std::int64_t kUsualPatches =
+    1024;  // Of an image of any size: 448 pixels in squares of 14.
 
 /// A stack of bidirectional layers over the patches of an image.
 struct Tower {
@@ -32,6 +33,9 @@ struct Tower {
   std::int64_t layer_vectors = 0;  ///< Further vectors of a layer, `hidden` long.
   std::int64_t rest = 0;           ///< Parameters behind the layers.
   std::int64_t patches = 0;        ///< Of an image; 0: any number.
+  std::int64_t heads = 1;
+  std::int64_t window = 0;       ///< Patches that see each other; 0: all.
+  std::int64_t full_layers = 0;  ///< Of a tower with windows those without.
 };
 
 /// What stands between a tower and a decoder.
@@ -40,6 +44,7 @@ struct Projector {
   std::int64_t matrices = 0;  ///< Of those, which a token is multiplied by.
   std::int64_t tokens = 0;    ///< That an image becomes.
   std::int64_t rows = 0;      ///< That it multiplies for an image.
+  std::int64_t square = 1;    ///< Patches that become a token, where images have any size.
 };
 
 std::int64_t layer_matrices(const Tower& t) {
@@ -55,12 +60,14 @@ std::int64_t parameters_of(const Tower& t) {
   return t.layers * layer + (t.patch + table + t.outer_norms * t.norm) * t.hidden + t.rest;
 }
 
-/// Of a forward of one image: every patch sees every other.
+/// Of a forward of one image.
 double flops_of(const Tower& t) {
   const auto rows = static_cast<double>(t.patches + t.summaries);
-  const double layer = 2 * rows * static_cast<double>(layer_matrices(t)) +
-                       4 * rows * rows * static_cast<double>(t.hidden);
-  return static_cast<double>(t.layers) * layer +
+  const double seen = t.window > 0 ? std::min(static_cast<double>(t.window), rows) : rows;
+  const auto layers = static_cast<double>(t.layers);
+  const auto full = static_cast<double>(t.full_layers);
+  return layers * 2 * rows * static_cast<double>(layer_matrices(t)) +
+         4 * rows * static_cast<double>(t.hidden) * (full * rows + (layers - full) * seen) +
          2 * static_cast<double>(t.patches) * static_cast<double>(t.patch * t.hidden);
 }
 
@@ -93,11 +100,12 @@ struct TowerDefaults {
 };
 
 Tower usual_tower(const ConfigFields& vision, const TowerDefaults& usual) {
-  Tower t{.layers = vision.size_or({"num_hidden_layers", "depth"}, usual.layers, 1, kLargestDepth),
-          .hidden = width(vision, {"hidden_size"}, usual.hidden),
-          .ffn = width(vision, {"intermediate_size"}, usual.ffn)};
+  Tower t{
+      .layers = vision.size_or({"num_hidden_layers", "depth"}, usual.layers, 1, kMostEncoderLayers),
+      .hidden = width(vision, {"hidden_size"}, usual.hidden),
+      .ffn = width(vision, {"intermediate_size"}, usual.ffn)};
   const std::int64_t edge = side(vision, "patch_size", usual.patch);
-  t.patch = width(vision, {"num_channels", "in_channels"}, 3) * edge * edge;
+  t.patch = width(vision, {"num_channels", "in_channels", "in_chans"}, 3) * edge * edge;
   const std::int64_t row = side(vision, "image_size", usual.image) / edge;
   t.patches = row * row;
   t.positions = t.patches;
@@ -177,21 +185,22 @@ Tower tower_of_any_size(const ConfigFields& vision, const TowerDefaults& usual) 
 
 /// Neighbours in a square become one row, which an MLP takes to the decoder's width, behind a norm
 /// of `normed` numbers.
-std::int64_t merger(const ConfigFields& vision, const Tower& t, std::int64_t out,
-                    std::int64_t normed) {
+Projector merger(const ConfigFields& vision, std::int64_t hidden, std::int64_t out,
+                 std::int64_t normed) {
   const std::int64_t edge = width(vision, {"spatial_merge_size"}, 2);
-  const std::int64_t wide = edge * edge * t.hidden;
-  return two_layers(wide, wide, out, true).parameters + normed;
+  const std::int64_t wide = edge * edge * hidden;
+  Projector p = two_layers(wide, wide, out, true);
+  p.parameters += normed;
+  p.square = edge * edge;
+  return p;
 }
 
 Tower qwen2_vl_tower(const ConfigFields& vision) {
   Tower t = tower_of_any_size(vision, {1280, 32, 5120, 224, 14});
-  const std::int64_t out = width(vision, {"hidden_size"}, 3584);  // The decoder's.
   t.hidden = width(vision, {"embed_dim"}, 1280);
   t.ffn = static_cast<std::int64_t>(vision.number_or("mlp_ratio", 4, 0.01, 100) *
                                     static_cast<double>(t.hidden));
   t.patch_bias = false;
-  t.rest = merger(vision, t, out, 2 * t.hidden);
   return t;
 }
 
@@ -200,22 +209,17 @@ Tower qwen2_5_vl_tower(const ConfigFields& vision) {
   t.gated = true;
   t.norm = 1;
   t.patch_bias = false;
-  t.rest = merger(vision, t, width(vision, {"out_hidden_size"}, 3584), t.hidden);
+  const std::int64_t side = std::max<std::int64_t>(
+      1, width(vision, {"window_size"}, 112) / width(vision, {"patch_size"}, 14));
+  t.window = side * side;
+  const auto full = vision.value("fullatt_block_indexes");
+  t.full_layers = full ? static_cast<std::int64_t>(full->size()) : 4;
   return t;
 }
 
-/// Qwen3-VL hands rows of a few layers to the decoder, each through a merger of its own.
 Tower qwen3_vl_tower(const ConfigFields& vision) {
   Tower t = tower_of_any_size(vision, {1152, 27, 4304, 224, 16});
   t.positions = width(vision, {"num_position_embeddings"}, 2304);
-  const std::int64_t out = width(vision, {"out_hidden_size"}, 3584);
-  t.rest = merger(vision, t, out, 2 * t.hidden);
-  const bool deep = vision.value("model_type")->text().starts_with("qwen3_vl");
-  const auto listed = vision.value("deepstack_visual_indexes");
-  const std::int64_t usual = deep ? 3 : 0;
-  const auto taken = listed ? static_cast<std::int64_t>(listed->size()) : usual;
-  const std::int64_t edge = width(vision, {"spatial_merge_size"}, 2);
-  t.rest += taken * merger(vision, t, out, 2 * edge * edge * t.hidden);
   return t;
 }
 
@@ -235,7 +239,14 @@ constexpr TowerKind kTowers[] = {{"clip_vision_model", clip_tower},
                                  {"qwen3_vl_vision", qwen3_vl_tower},
                                  {"qwen3_vl_moe_vision", qwen3_vl_tower},
                                  {"qwen3_5_vision", qwen3_vl_tower},
-                                 {"qwen3_5_moe_vision", qwen3_vl_tower}};
+                                 {"qwen3_5_moe_vision", qwen3_vl_tower},
+                                 // As released files name them.
+                                 {"qwen2_vl", qwen2_vl_tower},
+                                 {"qwen2_5_vl", qwen2_5_vl_tower},
+                                 {"qwen3_vl", qwen3_vl_tower},
+                                 {"qwen3_vl_moe", qwen3_vl_tower},
+                                 {"qwen3_5", qwen3_vl_tower},
+                                 {"qwen3_5_moe", qwen3_vl_tower}};
 
 /// Everything that a projector's size follows from.
 struct Between {
@@ -316,10 +327,30 @@ Projector project_idefics3(const Between& b) {
   return {.parameters = matrix, .matrices = matrix, .tokens = tokens, .rows = tokens};
 }
 
-/// Its merger is counted with the tower.
-Projector project_nothing(const Between& b) {
-  static_cast<void>(b);
-  return {};
+/// `hidden_size` is the decoder's there.
+Projector project_qwen2_vl(const Between& b) {
+  return merger(b.vision, b.tower.hidden, width(b.vision, {"hidden_size"}, 3584),
+                2 * b.tower.hidden);
+}
+
+Projector project_qwen2_5_vl(const Between& b) {
+  return merger(b.vision, b.tower.hidden, width(b.vision, {"out_hidden_size"}, 3584),
+                b.tower.hidden);
+}
+
+/// Qwen3-VL hands rows of a few layers to the decoder, each through a merger of its own.
+Projector project_qwen3_vl(const Between& b) {
+  const std::int64_t hidden = b.tower.hidden;
+  const std::int64_t out = width(b.vision, {"out_hidden_size"}, 3584);
+  Projector p = merger(b.vision, hidden, out, 2 * hidden);
+  const bool deep = b.vision.value("model_type")->text().starts_with("qwen3_vl");
+  const auto listed = b.vision.value("deepstack_visual_indexes");
+  const std::int64_t usual = deep ? 3 : 0;
+  const auto taken = listed ? static_cast<std::int64_t>(listed->size()) : usual;
+  const Projector other = merger(b.vision, hidden, out, 2 * p.square * hidden);
+  p.parameters += taken * other.parameters;
+  p.matrices += taken * other.matrices;
+  return p;
 }
 
 struct ProjectorKind {
@@ -339,12 +370,12 @@ constexpr ProjectorKind kProjectors[] = {{"llava", project_llava},
                                          {"llama4", project_llama4},
                                          {"idefics3", project_idefics3},
                                          {"smolvlm", project_idefics3},
-                                         {"qwen2_vl", project_nothing},
-                                         {"qwen2_5_vl", project_nothing},
-                                         {"qwen3_vl", project_nothing},
-                                         {"qwen3_vl_moe", project_nothing},
-                                         {"qwen3_5", project_nothing},
-                                         {"qwen3_5_moe", project_nothing}};
+                                         {"qwen2_vl", project_qwen2_vl},
+                                         {"qwen2_5_vl", project_qwen2_5_vl},
+                                         {"qwen3_vl", project_qwen3_vl},
+                                         {"qwen3_vl_moe", project_qwen3_vl},
+                                         {"qwen3_5", project_qwen3_vl},
+                                         {"qwen3_5_moe", project_qwen3_vl}};
 
 template <class Kind>
 const Kind* known(std::span<const Kind> kinds, const std::string& word) {
@@ -368,11 +399,23 @@ std::optional<Encoder> read_encoder(Node config, const Architecture& decoder) {
   const auto* tower = known<TowerKind>(kTowers, encoder.name);
   const auto* projector = known<ProjectorKind>(kProjectors, word_of(fields, ""));
   if (tower == nullptr || projector == nullptr) return encoder;
-  const Tower t = tower->read(vision);
-  const Projector p = projector->read({fields, vision, t, decoder.hidden});
+  Tower t = tower->read(vision);
+  t.heads = vision.size_or({"num_attention_heads", "num_heads"}, 1, 1, kLargestWidth);
+  Projector p = projector->read({fields, vision, t, decoder.hidden});
   encoder.parameters = parameters_of(t);
   encoder.projector = p.parameters;
-  if (t.patches == 0) return encoder;
+  encoder.layers = t.layers;
+  encoder.hidden = t.hidden;
+  encoder.heads = t.hidden % t.heads == 0 ? t.heads : 1;
+  encoder.ffn = t.ffn;
+  encoder.gated = t.gated;
+  encoder.window = t.window;
+  encoder.full_layers = std::min(t.full_layers, t.layers);
+  encoder.any_size = t.patches == 0;
+  if (encoder.any_size) {
+    t.patches = kUsualPatches;
+    p.tokens = p.rows = std::max<std::int64_t>(1, kUsualPatches / p.square);
+  }
   encoder.patches = t.patches;
   encoder.tokens = p.tokens;
   encoder.flops = flops_of(t) + 2 * static_cast<double>(p.rows) * static_cast<double>(p.matrices);

@@ -56,6 +56,10 @@ Json encoder_of(const Encoder& encoder) {
   add("patches", encoder.patches);
   add("tokens", encoder.tokens);
   add("forward_flops", encoder.flops);
+  add("layers", encoder.layers);
+  add("hidden", encoder.hidden);
+  if (encoder.patches > 0) json["any_size"] = encoder.any_size;
+  if (encoder.parameters > 0) json["images"] = encoder.images;
   return json;
 }
 

@@ -85,11 +85,21 @@ inline constexpr ModelKey<StateMixer> kStateMixerKeys[] = {
     {"bias", &StateMixer::bias},
     {"normed", &StateMixer::normed},
     {"selection_normed", &StateMixer::selection_normed}};
-inline constexpr ModelKey<Encoder> kEncoderKeys[] = {{"parameters", &Encoder::parameters, 0},
-                                                     {"projector", &Encoder::projector, 0},
-                                                     {"patches", &Encoder::patches, 0},
-                                                     {"tokens", &Encoder::tokens, 0},
-                                                     {"flops", &Encoder::flops, 0, 1e30}};
+inline constexpr ModelKey<Encoder> kEncoderKeys[] = {
+    {"parameters", &Encoder::parameters, 0},
+    {"projector", &Encoder::projector, 0},
+    {"patches", &Encoder::patches, 0, kMostPatches},
+    {"tokens", &Encoder::tokens, 0, kMostPatches},
+    {"flops", &Encoder::flops, 0, 1e30},
+    {"any_size", &Encoder::any_size},
+    {"layers", &Encoder::layers, 0, kMostEncoderLayers},
+    {"hidden", &Encoder::hidden, 0, 1 << 20},
+    {"heads", &Encoder::heads, 1, 1 << 20},
+    {"ffn", &Encoder::ffn, 0, 1 << 20},
+    {"gated", &Encoder::gated},
+    {"window", &Encoder::window, 0, kMostPatches},
+    {"full_layers", &Encoder::full_layers, 0, kMostEncoderLayers},
+    {"images", &Encoder::images, 0, kMostImages}};
 inline constexpr ModelKey<LayerClass> kLayerKeys[] = {{"window", &LayerClass::window, 0},
                                                       {"chunked", &LayerClass::chunked},
                                                       {"rotated", &LayerClass::rotated},

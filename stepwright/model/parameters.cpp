@@ -1,5 +1,6 @@
 #include "stepwright/model/parameters.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "stepwright/model/adapters.h"
@@ -305,6 +306,29 @@ std::vector<Parameter> embedding_parameters(const Architecture& model) {
   }
   if (model.embedding_norm) add_norm(list, model, "embedding.norm", "embedding.norm_bias");
   if (model.adapters || model.frozen.embedding) freeze(list);
+  return list;
+}
+
+std::vector<Parameter> encoder_parameters(const Architecture& model) {
+  if (!model.sees_images()) return {};
+  const Encoder& encoder = *model.encoder;
+  Parameters list;
+  std::int64_t rest = encoder.parameters;
+  if (encoder.layers > 0) {
+    const Architecture tower = tower_of(encoder);
+    for (Parameter parameter : layer_parameters(tower, tower.layer_class(0))) {
+      parameter.split = Split::kReplicated;
+      parameter.copies = encoder.layers;
+      rest -= parameter.elements();
+      list.push_back(parameter);
+    }
+  }
+  list.push_back(matrix("encoder.patches", std::max<std::int64_t>(rest, 0), 1, Split::kReplicated));
+  if (model.adapters || model.frozen.encoder) freeze(list);
+  if (encoder.projector > 0) {
+    list.push_back(matrix("encoder.projector", encoder.projector, 1, Split::kReplicated));
+    if (model.adapters || model.frozen.projector) list.back().frozen = true;
+  }
   return list;
 }
 

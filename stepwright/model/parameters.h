@@ -80,6 +80,11 @@ std::string bias_name(std::string_view weight);
 /// Embedding side: embedding.word, embedding.position (learned), embedding.norm.
 std::vector<Parameter> embedding_parameters(const Architecture& model);
 
+/// Of an encoder of images, which lies beside the embedding: the matrices and norms of its layers,
+/// named as those of a decoder's (each all layers' together), encoder.patches (all else of the
+/// tower) and encoder.projector. Empty where no step encodes images.
+std::vector<Parameter> encoder_parameters(const Architecture& model);
+
 /// Head side: norm.final, head.weight (absent when tied), head.bias.
 std::vector<Parameter> head_parameters(const Architecture& model);
 

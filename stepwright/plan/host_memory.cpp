@@ -32,6 +32,7 @@ Elements elements_of(const Architecture& model, bool with_frozen) {
     sum.add(layer_parameters(model, order.classes[i]), static_cast<double>(times));
   }
   sum.add(embedding_parameters(model), 1);
+  sum.add(encoder_parameters(model), 1);
   sum.add(head_parameters(model), 1);
   sum.add(multi_token_parameters(model), static_cast<double>(model.predicted_ahead()));
   return sum;

@@ -39,10 +39,17 @@ std::string encoder_note(const Encoder& encoder) {
   const std::int64_t parameters = encoder.parameters + encoder.projector;
   const std::string count =
       parameters > 0 ? fmt::format("{} parameters", format_count(parameters)) : "not counted";
+  const std::string who = fmt::format("images' encoder ({}, {})", printable(encoder.name), count);
+  if (!encoder.takes_part()) {
+    return fmt::format(
+        "The step is that of the language model: its {} is neither in the memory nor in the time.",
+        who);
+  }
   return fmt::format(
-      "The step is that of the language model: its images' encoder ({}, {}) is neither in the "
-      "memory nor in the time.",
-      printable(encoder.name), count);
+      "The {} runs beside the embedding, whole on every rank of the first stage, for {:.6g} {} of "
+      "{} patches in each sequence{}.",
+      who, encoder.images, encoder.images == 1 ? "image" : "images", format_count(encoder.patches),
+      encoder.any_size ? " (images have any size: `batch.images` says another)" : "");
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const
 
 std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer) {
   const std::int64_t reach = layer.window > 0 ? std::min(layer.window, length) : length;
+  if (layer.bidirectional) return length * reach;
   if (layer.chunked) {
     const std::int64_t rest = length % reach;
     return length / reach * (reach * (reach + 1) / 2) + rest * (rest + 1) / 2;

@@ -51,8 +51,8 @@ Block TemplateStore::add(BlockPair pair, BackwardForm form) {
   return block;
 }
 
-Block TemplateStore::embedding() {
-  Block block = add(build_embedding(s_), BackwardForm::kWhole);
+Block TemplateStore::embedding(const LayerRecompute& recompute) {
+  Block block = add(build_embedding(s_, recompute.whole), BackwardForm::kWhole);
   block.unit = kEmbeddingUnit;
   block.gradients = embedding_gradients(*s_.model);
   return block;

@@ -30,7 +30,7 @@ class TemplateStore {
   /// logits are too large to wait, are not.
   TemplateStore(const Setting& setting, BackwardForm form) : s_(setting), form_(form) {}
 
-  Block embedding();
+  Block embedding(const LayerRecompute& recompute);
   Block head(bool own_table);
   Block multi_token(std::int64_t depth, bool own_table, const LayerRecompute& recompute);
   Block layer(std::int64_t index, const LayerRecompute& recompute);

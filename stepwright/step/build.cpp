@@ -58,9 +58,9 @@ class ProgramBuilder {
     std::int64_t layer = 0;
     for (std::int64_t i = 0; i < which; ++i) layer += layers_[static_cast<std::size_t>(i)];
     std::vector<Block> blocks;
-    if (placement_.holds_embedding(place)) blocks.push_back(embedding());
     std::vector<std::int64_t> held;
     const Recompute recompute = recompute_at(plan_.recompute, place.position);
+    if (placement_.holds_embedding(place)) blocks.push_back(embedding(recomputed(recompute)));
     for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
       blocks.push_back(store_.layer(layer, layer_recompute(recompute, i)));
       held.push_back(layer);
@@ -76,8 +76,8 @@ class ProgramBuilder {
     return blocks;
   }
 
-  Block embedding() {
-    if (embedding_.forward < 0) embedding_ = store_.embedding();
+  Block embedding(const LayerRecompute& recompute) {
+    if (embedding_.forward < 0) embedding_ = store_.embedding(recompute);
     return embedding_;
   }
 

@@ -1,4 +1,8 @@
+#include <optional>
+#include <utility>
+
 #include "stepwright/step/blocks.h"
+#include "stepwright/step/encoder.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
@@ -37,9 +41,10 @@ void embedded_rows_backward(Emit& e, TensorId dy) {
 
 namespace {
 
-TensorId embed(Emit& e) {
+TensorId embed(Emit& e, EncoderWriter* encoder) {
   const std::int64_t h = e.s.model->hidden;
   TensorId x = embedded_rows(e);
+  if (encoder != nullptr) encoder->forward(e, x);
   if (e.s.model->position == Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAdd,
                .phase = e.forward,
@@ -54,7 +59,8 @@ TensorId embed(Emit& e) {
   return x;
 }
 
-void embed_backward(Emit& e, TensorId dy) {
+/// Returns the gradient of the rows as they were embedded.
+TensorId embed_backward(Emit& e, TensorId dy) {
   const std::int64_t h = e.s.model->hidden;
   TensorId dx = residual_backward(e, dy, Keep::kEmbeddingMask);
   if (e.s.model->embedding_norm) dx = norm_backward(e, dx, {e.s.rows, h}, kEmbeddingNorm);
@@ -68,24 +74,34 @@ void embed_backward(Emit& e, TensorId dy) {
               {dx}, {e.gradients});
   }
   embedded_rows_backward(e, dx);
+  return dx;
 }
 
 }  // namespace
 
-BlockPair build_embedding(const Setting& s) {
+BlockPair build_embedding(const Setting& s, bool whole) {
   const std::vector<LocalParameter> parameters = local_embedding_parameters(s);
+  std::optional<EncoderWriter> encoder;
+  if (s.model->sees_images()) encoder.emplace(s, whole);
+  EncoderWriter* const images = encoder ? &*encoder : nullptr;
   Unit forward(s, "embedding.forward", parameters);
-  Kept kept;
-  Emit e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
-  forward.builder.output(embed(e));
-  forward.builder.save(kept);
+  std::vector<Kept> kept(1);
+  Emit e{forward.builder, s, kept.front(), Phase::kForward, forward.parameters, -1};
+  forward.builder.output(embed(e, images));
+  if (images != nullptr) kept.insert(kept.end(), images->kept().begin(), images->kept().end());
+  for (const Kept& part : kept) forward.builder.save(part);
 
   Unit backward(s, "embedding.backward", parameters);
   const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
-  Kept restored = backward.builder.restore(forward.builder, kept);
+  std::vector<Kept> restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
-  Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
-  embed_backward(b, dy);
+  Emit b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
+         backward.gradients};
+  const TensorId d_rows = embed_backward(b, dy);
+  if (images != nullptr) {
+    std::vector<Kept> of_images(restored.begin() + 1, restored.end());
+    images->backward(b, of_images, d_rows, forward.builder, forward.parameters);
+  }
   backward.close_gradients();
   BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
   if (s.model->freezes()) prune(pair, false, false);

@@ -14,8 +14,9 @@ struct BlockPair {
 /// backward) or kFull (only the layer's input is kept, the whole forward runs again).
 BlockPair build_layer(const Setting& setting, LayerClass layer, const LayerRecompute& recompute);
 
-/// Token (and position) embedding, with its norm and dropout.
-BlockPair build_embedding(const Setting& setting);
+/// Token (and position) embedding, with its norm and dropout, and the encoder of images beside it;
+/// `whole`: of the encoder's layers only the inputs are kept.
+BlockPair build_embedding(const Setting& setting, bool whole);
 
 /// Final norm, language-model head and cross entropy. `own_table` as in `local_head_parameters`.
 BlockPair build_head(const Setting& setting, bool own_table);

@@ -97,7 +97,10 @@ enum class LayerPart : std::uint8_t {
   kMlpActivation,
   kExpertActivation,
   kSharedActivation,
-  // Tables and the norms beside them.
+  // The encoder of images, tables and the norms beside them.
+  kPatches,
+  kProjector,
+  kImages,
   kEmbedding,
   kPosition,
   kEmbeddingNorm,
@@ -188,6 +191,9 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kMlpActivation, "activation"},
     {LayerPart::kExpertActivation, "activation"},
     {LayerPart::kSharedActivation, "activation"},
+    {LayerPart::kPatches, "encoder.patches"},
+    {LayerPart::kProjector, "encoder.projector"},
+    {LayerPart::kImages, "embedding.images"},
     {LayerPart::kEmbedding, "embedding.word"},
     {LayerPart::kPosition, "embedding.position"},
     {LayerPart::kEmbeddingNorm, "embedding.norm"},

@@ -1,6 +1,7 @@
 #include "stepwright/step/setting.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
@@ -104,7 +105,9 @@ std::vector<LocalParameter> local_layer_parameters(const Setting& setting, Layer
 }
 
 std::vector<LocalParameter> local_embedding_parameters(const Setting& setting) {
-  return localize(embedding_parameters(*setting.model), setting);
+  std::vector<Parameter> parameters = embedding_parameters(*setting.model);
+  std::ranges::copy(encoder_parameters(*setting.model), std::back_inserter(parameters));
+  return localize(parameters, setting);
 }
 
 std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table) {
@@ -170,8 +173,7 @@ UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& pa
 }
 
 GradientPath embedding_gradients(const Architecture& model) {
-  const bool frozen = model.adapters || model.frozen.embedding;
-  return frozen ? GradientPath::kAbove : GradientPath::kEnds;
+  return model.trains_below() ? GradientPath::kEnds : GradientPath::kAbove;
 }
 
 GradientPath head_gradients(const Architecture& model) {

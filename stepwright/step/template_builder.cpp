@@ -78,18 +78,25 @@ void TemplateBuilder::save(const Kept& kept) {
   }
 }
 
-Kept TemplateBuilder::restore(const TemplateBuilder& forward, const Kept& kept) {
-  Kept here;
+std::vector<Kept> TemplateBuilder::restore(const TemplateBuilder& forward,
+                                           std::span<const Kept> kept) {
   std::vector<TensorId> copy(forward.piece_.tensors.size(), -1);
   for (const TensorId id : forward.piece_.saved) {
     copy[static_cast<std::size_t>(id)] = tensor(forward.at(id));
     piece_.restored.push_back(copy[static_cast<std::size_t>(id)]);
   }
-  for (std::size_t role = 0; role < static_cast<std::size_t>(Keep::kCount); ++role) {
-    const TensorId id = kept.get(static_cast<Keep>(role));
-    if (id >= 0) here.set(static_cast<Keep>(role), copy[static_cast<std::size_t>(id)]);
+  std::vector<Kept> here(kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (std::size_t role = 0; role < static_cast<std::size_t>(Keep::kCount); ++role) {
+      const TensorId id = kept[i].get(static_cast<Keep>(role));
+      if (id >= 0) here[i].set(static_cast<Keep>(role), copy[static_cast<std::size_t>(id)]);
+    }
   }
   return here;
+}
+
+Kept TemplateBuilder::restore(const TemplateBuilder& forward, const Kept& kept) {
+  return restore(forward, std::span(&kept, 1)).front();
 }
 
 }  // namespace stepwright

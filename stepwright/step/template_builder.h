@@ -80,6 +80,8 @@ enum class Keep : std::uint8_t {
   kSharedActivationOut,
   kSharedOut,   ///< Of gated shared experts, before the gate.
   kSharedGate,  ///< Its logits.
+  kPixels,      ///< Patches of images, and
+  kPatchRows,   ///< what an encoder's layers make of them.
   kEmbeddingNormInput,
   kEmbeddingStatistics,
   kEmbeddingMask,
@@ -185,6 +187,8 @@ class TemplateBuilder {
   void save(const Kept& kept);
   /// Recreates in this backward template what `forward` saved under `kept`.
   Kept restore(const TemplateBuilder& forward, const Kept& kept);
+  /// The same of several that were saved.
+  std::vector<Kept> restore(const TemplateBuilder& forward, std::span<const Kept> kept);
 
   [[nodiscard]] const Tensor& at(TensorId id) const {
     return piece_.tensors[static_cast<std::size_t>(id)];

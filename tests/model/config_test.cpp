@@ -87,6 +87,9 @@ TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
   EXPECT_EQ(encoder.parameters, 2 * layer + 48 * 8 + 5 * 8 + 8 + 2 * 2 * 8);
   EXPECT_EQ(encoder.projector, (8 + 1) * model.hidden + (model.hidden + 1) * model.hidden);
   EXPECT_EQ(encoder.patches, 4);
+  EXPECT_EQ(encoder.layers, 2);
+  EXPECT_FALSE(encoder.any_size);
+  EXPECT_TRUE(encoder.takes_part());
   EXPECT_TRUE(model.tied);  // What stands around the language model decides.
   Architecture alone = read_tiny("llama", R"("tie_word_embeddings": true)");
   alone.encoder = encoder;

@@ -115,6 +115,48 @@ TEST(JobFile, RefusesAdaptersThatCannotBe) {
   EXPECT_THAT(job_refused("frozen: [embeddings]\n"), HasSubstr("embedding"));
 }
 
+constexpr std::string_view kSeeing = R"(stepwright: job/2
+model: {name: seeing, layers: 2, hidden: 64, heads: 4, kv_heads: 4, ffn: 128, vocab: 512, positions: 4096,
+  encoder: {name: tower, parameters: 100000, projector: 4096, patches: 64, tokens: 16, flops: 1e7, layers: 2, hidden: 32, heads: 4, ffn: 64}}
+cluster: {profile: dgx-h100, nodes: 1}
+)";
+
+TEST(JobFile, SaysHowManyImagesASequenceHas) {
+  const auto encoder = [](const std::string& images) {
+    const Job job =
+        read_job_text(std::string(kSeeing) + "batch: {sequences: 8, length: 1024" + images + "}\n");
+    return job.model.encoder.value();
+  };
+  EXPECT_EQ(encoder("").images, 1);
+  EXPECT_EQ(encoder(", images: 2.5").images, 2.5);
+  EXPECT_FALSE(encoder(", images: 0").takes_part());
+  EXPECT_EQ(encoder(", images: {count: 3, patches: 128}").images, 3);
+  EXPECT_EQ(encoder(", images: {patches: 128}").tokens, 32);
+  EXPECT_GT(encoder(", images: {patches: 128}").flops, 2e7);
+}
+
+TEST(JobFile, RefusesImagesThatCannotBe) {
+  const auto refused = [](const std::string& images) {
+    return refusal_of(ErrorKind::kInput, [&] {
+      read_job_text(std::string(kSeeing) + "batch: {sequences: 8, length: 1024, images: " + images +
+                    "}\n");
+    });
+  };
+  EXPECT_THAT(refused("-1"), HasSubstr("batch.images"));
+  EXPECT_THAT(refused("many"), HasSubstr("batch.images"));
+  EXPECT_THAT(refused("{count: 1, size: 8}"), HasSubstr("size"));
+  EXPECT_THAT(refused("{patches: 0}"), HasSubstr("patches"));
+  EXPECT_THAT(refused("65"), HasSubstr("1040 tokens of a sequence of 1024"));
+  EXPECT_THAT(refusal_of(ErrorKind::kInput,
+                         [&] {
+                           read_job_text(
+                               "stepwright: job/2\nmodel: llama-3-8b\n"
+                               "cluster: {profile: dgx-h100, nodes: 1}\n"
+                               "batch: {sequences: 8, length: 1024, images: 1}\n");
+                         }),
+              HasSubstr("no encoder of images"));
+}
+
 TEST(JobFile, RefusesTargetsThatTheModelLacks) {
   const auto refused = [](const std::string& model, const std::string& targets) {
     return refusal_of(ErrorKind::kInput, [&] {

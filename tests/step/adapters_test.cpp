@@ -82,7 +82,7 @@ TEST(Adapters, EndTheBackward) {
   EXPECT_EQ(product_flops(layer(job, 1).backward, Phase::kDataGradient) -
                 product_flops(lowest.backward, Phase::kDataGradient),
             not_run);
-  EXPECT_TRUE(build_embedding(make_setting(job, one_device())).backward.operators.empty());
+  EXPECT_TRUE(build_embedding(make_setting(job, one_device()), false).backward.operators.empty());
   const Job projection = adapted_job({kProjection});
   for (const Operator& op : layer(projection, 0).backward.operators) {
     EXPECT_NE(op.kind, OperatorKind::kAttention);

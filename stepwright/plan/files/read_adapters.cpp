@@ -154,7 +154,7 @@ void read_frozen_layers(Node node, const Architecture& model, Frozen& frozen) {
 
 Frozen read_frozen(Node node, const Architecture& model) {
   if (!node.is_sequence()) node.fail("must be a list, as in [embedding, layers 0-11]");
-  static constexpr std::string_view kKnown[] = {"embedding", "layers 0-11"};
+  static constexpr std::string_view kKnown[] = {"embedding", "encoder", "projector", "layers 0-11"};
   Frozen frozen;
   for (std::size_t i = 0; i < node.size(); ++i) {
     const std::string word = node.at(i).text();
@@ -162,8 +162,9 @@ Frozen read_frozen(Node node, const Architecture& model) {
       frozen.embedding = true;
     } else if (word.starts_with(kLayersWord)) {
       read_frozen_layers(node.at(i), model, frozen);
-    } else if (word == "encoder") {
-      node.at(i).fail("the model has no encoder: it is a decoder alone");
+    } else if (word == "encoder" || word == "projector") {
+      if (!model.encoder) node.at(i).fail("the model has no encoder: it is a decoder alone");
+      (word == "encoder" ? frozen.encoder : frozen.projector) = true;
     } else {
       fail_unknown_word(node.at(i), kKnown);
     }
@@ -212,6 +213,8 @@ void write_training(Json& file, const Job& job) {
   if (!frozen.any()) return;
   Json list = Json::array();
   if (frozen.embedding) list.push_back("embedding");
+  if (frozen.encoder) list.push_back("encoder");
+  if (frozen.projector) list.push_back("projector");
   if (frozen.layers > 0) {
     list.push_back(fmt::format("layers {}-{}", frozen.first, frozen.first + frozen.layers - 1));
   }

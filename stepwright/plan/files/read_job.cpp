@@ -41,8 +41,28 @@ std::int64_t sequences_of(Node tokens, std::int64_t length) {
   return count / length;
 }
 
+/// How many a sequence has in the mean, and of how many patches.
+void read_images(Node node, Job& job) {
+  std::optional<Encoder>& encoder = job.model.encoder;
+  if (!encoder) node.fail("the model has no encoder of images");
+  const bool mapping = node.is_mapping();
+  if (mapping) node.allow_only({"count", "patches"});
+  const auto count = mapping ? node.find("count") : node;
+  if (count) encoder->images = count->number(0, kMostImages);
+  if (encoder->images > 0 && encoder->parameters == 0) {
+    node.fail(fmt::format("nobody counted the model's encoder ({}): its images can be left out (0)",
+                          printable(encoder->name)));
+  }
+  const auto patches = mapping ? node.find("patches") : std::nullopt;
+  if (patches) encoder = with_patches(*encoder, patches->integer(1, kMostPatches));
+  const double tokens = encoder->images * static_cast<double>(encoder->tokens);
+  if (tokens > static_cast<double>(job.length)) {
+    node.fail(fmt::format("images become {:.6g} tokens of a sequence of {}", tokens, job.length));
+  }
+}
+
 void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
-  node.allow_only({"sequences", "tokens", "length", "lengths", "packing", "packed"});
+  node.allow_only({"sequences", "tokens", "length", "lengths", "packing", "packed", "images"});
   const auto tokens = node.find("tokens");
   if (tokens && node.find("sequences")) {
     tokens->fail("beside sequences: one of the two says how large the batch is");
@@ -51,6 +71,7 @@ void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
   job.length = node.get("length").integer(1, kMostElements);
   if (tokens) job.sequences = sequences_of(*tokens, job.length);
   read_packed(node);
+  if (const auto images = node.find("images")) read_images(*images, job);
   job.documents = read_document_batch(node, job.length, directory);
 }
 

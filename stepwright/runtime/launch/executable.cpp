@@ -46,6 +46,8 @@ void check_model(const Architecture& model) {
     refuse(!known, "model.rotary_scaling", name_of(kRotaryScalingNames, kind),
            "executed are linear and llama3");
   }
+  refuse(model.sees_images(), "model.encoder", "an encoder of images",
+         "say batch.images 0 to train the language model alone");
   check_variants(model);
 }
 

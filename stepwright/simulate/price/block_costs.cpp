@@ -162,7 +162,9 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
         unit_size(setting, local_multi_token_parameters(setting, 0, true));
     blocks.multi_token.with.resize(blocks.layers.front().with.size());
   }
-  blocks.embedding = price(build_embedding(setting), where);
+  blocks.embedding = price(build_embedding(setting, false), where);
+  blocks.whole_embedding =
+      job_.model.sees_images() ? price(build_embedding(setting, true), where) : blocks.embedding;
   blocks.head = price(build_head(setting, false), where);
   blocks.sent_bytes = static_cast<double>(
       build_send(setting, Direction::kForward).operators.front().payload_bytes());

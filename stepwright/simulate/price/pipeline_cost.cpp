@@ -123,7 +123,7 @@ void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockC
   const Placement placement = placement_of(plan);
   const ChunkContent& content = contents_[static_cast<std::size_t>(placement.model_chunk(place))];
   if (placement.holds_embedding(place)) {
-    add_end(chunk, stage, blocks.embedding, blocks.embedding_size);
+    add_end(chunk, stage, blocks.embedding_with(content.recompute), blocks.embedding_size);
     const bool rests = embedding_gradients(job_.model) == GradientPath::kAbove;
     if (rests) stage.resting.add(blocks.embedding_size, 1);
   }
@@ -346,6 +346,7 @@ void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan
                                       std::int64_t position) {
   const Placement placement = placement_of(plan);
   const auto at = static_cast<std::size_t>(position);
+  const BlockPairCost& embedding = blocks.embedding_with(recompute_at(plan.recompute, position));
   for (std::int64_t forward = 0; forward < placement.chunks(); ++forward) {
     const Place own{position, forward};
     PartSeconds& part = turn_seconds_.parts[at][static_cast<std::size_t>(forward)];
@@ -356,14 +357,14 @@ void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan
         const PairSeconds layers = pair_layers(blocks, placement.model_chunk(own),
                                                placement.model_chunk(other), direction);
         double seconds = layers.seconds;
-        if (placement.holds_embedding(own)) seconds += blocks.embedding.forward.seconds;
+        if (placement.holds_embedding(own)) seconds += embedding.forward.seconds;
         const auto ahead = static_cast<double>(blocks.multi_tokens);
         if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
         if (placement.holds_head(own) && ahead > 0) {
           seconds += ahead * multi_token(blocks, placement.model_chunk(own)).forward.seconds;
         }
         const bool ends = direction != Direction::kWeightGradient;
-        if (ends && placement.holds_embedding(other)) seconds += blocks.embedding.backward.seconds;
+        if (ends && placement.holds_embedding(other)) seconds += embedding.backward.seconds;
         if (ends && placement.holds_head(other)) seconds += blocks.head.backward.seconds;
         if (ends && placement.holds_head(other) && ahead > 0) {
           seconds += ahead * multi_token(blocks, placement.model_chunk(other)).backward.seconds;

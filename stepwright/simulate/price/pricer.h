@@ -98,6 +98,10 @@ struct BlockCosts {
   /// Of a recomputation in `Layer::with`.
   [[nodiscard]] std::size_t place(const LayerRecompute& recompute) const;
   BlockPairCost embedding;
+  BlockPairCost whole_embedding;  ///< Where the layers of an encoder are recomputed.
+  [[nodiscard]] const BlockPairCost& embedding_with(const Recompute& recompute) const {
+    return recomputed(recompute).whole ? whole_embedding : embedding;
+  }
   BlockPairCost head;     ///< The work is the same with a table of its own and a borrowed one.
   double sent_bytes = 0;  ///< Of one message to the neighbouring position.
   double arrival_s = 0;   ///< What the receiver does before it can use it.

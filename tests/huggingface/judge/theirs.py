@@ -116,6 +116,32 @@ def forward_flops(model: Model, length: int) -> int:
     return flops
 
 
+def image_flops(configuration: Configuration, patches: int) -> int:
+    """Of the encoder for one image.
+
+    Towers that take images of any size ask for values, so that they run for real, without the rest
+    of the model.
+    """
+    vision = configuration.vision_config
+    composite = composite_of(configuration).eval()
+    counter = FlopCounterMode(display=False)
+    if hasattr(vision, "temporal_patch_size"):
+        tower = type(composite.model.visual)._from_config(vision, attn_implementation="eager")
+        numbers = vision.temporal_patch_size * vision.patch_size**2 * 3
+        side = math.isqrt(patches)
+        with torch.no_grad(), counter:
+            tower(torch.zeros(patches, numbers), grid_thw=torch.tensor([[1, side, side]]))
+        return counter.get_total_flops()
+    sizes = vision.image_size
+    side = sizes if isinstance(sizes, int) else sizes[0]
+    given = {"pixel_values": torch.empty(1, 3, side, side, device="meta")}
+    if configuration.model_type == "lighton_ocr":
+        given["image_sizes"] = torch.tensor([[side, side]])
+    with torch.no_grad(), counter:
+        composite.model.get_image_features(**given)
+    return counter.get_total_flops()
+
+
 def is_rounded(model: Model) -> bool:
     """Whether a convolution or a scan stands in it: at the ends of a sequence their products differ
     from kernel to kernel."""

@@ -6,7 +6,8 @@ the planner refuses a type, `unnamed` why it does not read its weights, `uncount
 count its products without numbers, `unequal` which tensors transformers writes in another shape
 than released files have. `left_out.json` says which
 types are not causal text models and why. A refusal that turns into a wrong reading fails.
-`composites.json` lists models with an encoder of images that is counted.
+`composites.json` lists models with an encoder of images that is counted; of some of them FLOPs of
+an image are, too.
 `released/` holds configurations of released models, written down from what is published about them;
 they are not copies of the files that `source` names. `numbers` is the published count of
 parameters, where there is one.
@@ -35,6 +36,9 @@ TYPES: dict[str, dict] = json.loads((HERE / "types.json").read_text())
 LEFT_OUT: dict[str, str] = json.loads((HERE / "left_out.json").read_text())
 RELEASED: dict[str, dict] = json.loads((HERE / "released.json").read_text())
 COMPOSITES: list[str] = json.loads((HERE / "composites.json").read_text())
+# Those whose images transformers encodes without values, or at toy size.
+IMAGES = ["internvl", "lighton_ocr", "llava", "paligemma", "qwen2_vl", "qwen2_5_vl", "qwen3_vl"]
+IMAGES += ["qwen3_5"]
 LENGTH = 64  # tokens: no longer than the shortest default window
 ROUNDED = 1e-3  # of FLOPs, where a convolution or a scan stands in a model
 PROCESSES = 2
@@ -90,6 +94,23 @@ def judged_composite(model_type: str) -> list[str]:
     said = whole["parameters"] + encoder["parameters"] + encoder.get("projector", 0)
     count = theirs.parameters_of(theirs.composite_of(configuration))
     return [] if said == count else [f"{said:,} parameters, transformers has {count:,}"]
+
+
+def judged_image(model_type: str) -> list[str]:
+    """FLOPs of an image through the encoder of such a model, with few layers of its tower."""
+    configuration = theirs.default_configuration(model_type, {})
+    for layers in ("depth", "num_hidden_layers"):
+        if hasattr(configuration.vision_config, layers):
+            setattr(configuration.vision_config, layers, 3)
+    for listed in ("fullatt_block_indexes", "deepstack_visual_indexes"):
+        if getattr(configuration.vision_config, listed, None):
+            setattr(configuration.vision_config, listed, [1])
+    with tempfile.TemporaryDirectory() as folder:
+        configuration.save_pretrained(folder)
+        encoder = ours.described(Path(folder) / "config.json", LENGTH)["encoder"]
+    flops = theirs.image_flops(configuration, encoder["patches"])
+    far = abs(encoder["forward_flops"] / flops - 1) > ROUNDED
+    return [f"{encoder['forward_flops']:.6g} FLOPs, transformers has {flops:.6g}"] if far else []
 
 
 def judged(path: Path, configuration: theirs.Configuration, entry: dict) -> list[str]:
@@ -164,6 +185,9 @@ class Judge(unittest.TestCase):
 
     def test_models_with_encoders_of_images(self):
         self.hold(judged_composite, COMPOSITES)
+
+    def test_flops_of_images(self):
+        self.hold(judged_image, IMAGES)
 
     def test_released_files_are_listed(self):
         files = sorted(path.stem for path in (HERE / "released").glob("*.json"))

@@ -290,6 +290,18 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
     job.model_name = dice.pick<std::string>({"gpt-oss-20b", "nemotron-h-47b", "gemma-3-4b"});
     job.model = *built_in_model(job.model_name);
     if (!dice.flag(2)) job.kernels.attention = AttentionKernel::kUnfused;
+    if (!dice.flag(3)) {
+      job.model.encoder = Encoder{.parameters = 400'000'000,
+                                  .projector = 20'000'000,
+                                  .patches = 1024,
+                                  .tokens = 256,
+                                  .flops = 9e11,
+                                  .layers = 24,
+                                  .hidden = 1024,
+                                  .heads = 16,
+                                  .ffn = 4096};
+      job.model.frozen.encoder = !dice.flag(2);
+    }
     const Plan plan = dice.plan(job);
     if (broken_rule(job, plan)) continue;
     const CostModel cost(job);

@@ -1,0 +1,64 @@
+#include "stepwright/model/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/model/architecture.h"
+
+namespace stepwright {
+namespace {
+
+double layer_flops(const Encoder& encoder) {
+  const auto rows = static_cast<double>(encoder.patches);
+  const auto hidden = static_cast<double>(encoder.hidden);
+  const double matrices =
+      4 * hidden * hidden + (encoder.gated ? 3 : 2) * hidden * static_cast<double>(encoder.ffn);
+  const bool windows = encoder.window > 0 && encoder.window < encoder.patches;
+  const double seen = windows ? static_cast<double>(encoder.window) : rows;
+  const auto full = static_cast<double>(windows ? encoder.full_layers : 0);
+  const auto layers = static_cast<double>(encoder.layers);
+  return layers * 2 * rows * matrices + 4 * rows * hidden * (full * rows + (layers - full) * seen);
+}
+
+}  // namespace
+
+EncoderFlops flops_of(const Encoder& encoder) {
+  EncoderFlops flops;
+  flops.layers = std::min(encoder.flops, layer_flops(encoder));
+  flops.projector =
+      std::min(encoder.flops - flops.layers,
+               2 * static_cast<double>(encoder.tokens) * static_cast<double>(encoder.projector));
+  flops.rest = encoder.flops - flops.layers - flops.projector;
+  return flops;
+}
+
+Encoder with_patches(Encoder encoder, std::int64_t patches) {
+  if (encoder.patches == 0 || patches == encoder.patches) return encoder;
+  const EncoderFlops before = flops_of(encoder);
+  const double ratio = static_cast<double>(patches) / static_cast<double>(encoder.patches);
+  encoder.tokens = std::llround(static_cast<double>(encoder.tokens) * ratio);
+  encoder.patches = patches;
+  encoder.flops = layer_flops(encoder) + (before.projector + before.rest) * ratio;
+  return encoder;
+}
+
+Architecture tower_of(const Encoder& encoder) {
+  Architecture tower;
+  tower.name = encoder.name;
+  tower.layers = encoder.layers;
+  tower.hidden = encoder.hidden;
+  tower.heads = tower.kv_heads = encoder.heads;
+  tower.head_dim = encoder.hidden / encoder.heads;
+  tower.ffn = encoder.ffn;
+  tower.gated = encoder.gated;
+  tower.activation = Activation::kGelu;
+  tower.position = Position::kNone;
+  const auto layers = static_cast<std::size_t>(encoder.layers);
+  tower.pattern.assign(layers, {.window = encoder.window, .bidirectional = true});
+  for (std::size_t i = 0; i < layers && i < static_cast<std::size_t>(encoder.full_layers); ++i) {
+    tower.pattern[i].window = 0;
+  }
+  return tower;
+}
+
+}  // namespace stepwright

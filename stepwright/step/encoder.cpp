@@ -1,0 +1,110 @@
+#include "stepwright/step/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/core/divide_up.h"
+
+namespace stepwright {
+namespace {
+
+/// Images of a micro-batch lie one behind the other in one sequence of patches, as kernels for
+/// sequences of unequal lengths take them.
+Setting tower_setting(const Setting& s, const Architecture& tower) {
+  const Encoder& encoder = *s.model->encoder;
+  const double images = encoder.images * static_cast<double>(s.batch);
+  Setting t = s;
+  t.model = &tower;
+  t.batch = 1;
+  t.context = t.tensor = t.expert = t.expert_tensor = 1;
+  t.sequence_parallel = false;
+  t.rows = std::max<std::int64_t>(1, std::llround(images * static_cast<double>(encoder.patches)));
+  t.length = t.tokens = t.rows;
+  t.documents = {{encoder.patches, images}};
+  t.matrix = s.storage;
+  if (t.kernels.attention == AttentionKernel::kUnfused) {
+    t.kernels.attention = AttentionKernel::kFlash2;
+  }
+  return t;
+}
+
+}  // namespace
+
+EncoderWriter::EncoderWriter(const Setting& s, bool whole)
+    : own_(s), tower_(tower_of(*s.model->encoder)), s_(tower_setting(s, tower_)) {
+  const Encoder& encoder = *s.model->encoder;
+  tokens_ = std::max<std::int64_t>(
+      1, std::llround(encoder.images * static_cast<double>(s.batch * encoder.tokens)));
+  const LayerRecompute recompute = whole ? kWholeRecompute : kNoRecompute;
+  for (std::int64_t i = 0; i < tower_.layers; ++i) {
+    layers_.emplace_back(tower_.layer_class(i), recompute);
+  }
+  all_.resize(layers_.size() + 1);
+  kept_.resize(layers_.size() + 1);
+}
+
+Emit EncoderWriter::within(const Emit& e, Kept& kept) const {
+  return {e.out, s_, kept, e.forward, e.parameters, e.gradients};
+}
+
+Product EncoderWriter::patches() const {
+  const Encoder& encoder = *own_.model->encoder;
+  const std::int64_t width = tower_.hidden > 0 ? tower_.hidden : own_.model->hidden;
+  const double each = 2 * static_cast<double>(encoder.patches) * static_cast<double>(width);
+  const auto inner = std::max<std::int64_t>(1, std::llround(flops_of(encoder).rest / each));
+  return {s_.rows, inner, width, LayerPart::kPatches};
+}
+
+Product EncoderWriter::projector() const {
+  const Encoder& encoder = *own_.model->encoder;
+  const std::int64_t width = own_.model->hidden;
+  const double each = 2 * static_cast<double>(encoder.tokens) * static_cast<double>(width);
+  const auto inner = std::max<std::int64_t>(1, std::llround(flops_of(encoder).projector / each));
+  return {tokens_, inner, width, LayerPart::kProjector};
+}
+
+void EncoderWriter::place(Emit& e, Phase phase, TensorId from, TensorId to) const {
+  const std::int64_t ranks = own_.context * (own_.sequence_parallel ? own_.tensor : 1);
+  e.out.add(computation(e, OperatorKind::kAdd, phase, LayerPart::kImages,
+                        {.rows = divide_up(tokens_, ranks), .columns = own_.model->hidden}),
+            {from, to}, {to});
+}
+
+void EncoderWriter::forward(Emit& e, TensorId rows) {
+  Kept& ends = all_.back();
+  Emit around = within(e, ends);
+  // Work without layers is all in one product, whose input is no wider than its result.
+  const std::int64_t numbers = std::min(patches().inner, patches().columns);
+  const TensorId pixels = activation(around, "pixels", s_.rows, numbers);
+  ends.set(Keep::kPixels, pixels);
+  TensorId x = linear(around, pixels, patches());
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    Emit layer = within(e, all_[i]);
+    const TensorId y = layers_[i].forward(layer, x);
+    kept_[i] = layers_[i].surviving(all_[i], x);
+    x = y;
+  }
+  if (own_.model->encoder->projector > 0) {
+    ends.set(Keep::kPatchRows, x);
+    x = linear(around, x, projector());
+  }
+  kept_.back() = ends;
+  place(e, e.forward, x, rows);
+}
+
+void EncoderWriter::backward(Emit& b, std::vector<Kept>& restored, TensorId d_rows,
+                             const TemplateBuilder& source, TensorId source_parameters) const {
+  Emit around = within(b, restored.back());
+  TensorId dx = activation(b, "gradient", tokens_, own_.model->hidden);
+  place(b, Phase::kDataGradient, d_rows, dx);
+  if (own_.model->encoder->projector > 0) {
+    dx = linear_backward(around, dx, Keep::kPatchRows, projector());
+  }
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    Emit layer = within(b, restored[i]);
+    dx = layers_[i].backward(layer, dx, {source, all_[i], kept_[i], source_parameters});
+  }
+  linear_weight_gradient(around, dx, restored.back().get(Keep::kPixels), patches());
+}
+
+}  // namespace stepwright

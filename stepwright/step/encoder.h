@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "stepwright/step/blocks.h"
+
+namespace stepwright {
+
+/// Writes the encoder of a micro-batch's images into the block of the embedding. Every rank of the
+/// first position runs all of it, whole images, whatever cuts sequences and matrices; its products
+/// are in the type of storage.
+class EncoderWriter {
+ public:
+  /// `whole`: of its layers only the inputs are kept.
+  EncoderWriter(const Setting& s, bool whole);
+  EncoderWriter(const EncoderWriter&) = delete;
+  EncoderWriter& operator=(const EncoderWriter&) = delete;
+
+  /// Adds the images' tokens to `rows`, in their place.
+  void forward(Emit& e, TensorId rows);
+  /// What the backward needs of the forward: of each layer, then of what stands around them.
+  [[nodiscard]] const std::vector<Kept>& kept() const { return kept_; }
+  /// From the gradient of the rows. `source`: the forward's template and its gathered parameters.
+  void backward(Emit& b, std::vector<Kept>& restored, TensorId d_rows,
+                const TemplateBuilder& source, TensorId source_parameters) const;
+
+ private:
+  [[nodiscard]] Emit within(const Emit& e, Kept& kept) const;
+  [[nodiscard]] Product patches() const;
+  [[nodiscard]] Product projector() const;
+  /// Image tokens as a rank's part of the rows.
+  void place(Emit& e, Phase phase, TensorId from, TensorId to) const;
+
+  const Setting& own_;
+  Architecture tower_;
+  Setting s_;  ///< Of the tower: its rows are patches.
+  std::int64_t tokens_ = 0;
+  std::vector<LayerWriter> layers_;
+  std::vector<Kept> all_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace stepwright
