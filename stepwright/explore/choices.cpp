@@ -10,6 +10,7 @@
 #include "stepwright/explore/sizes.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files/run_keys.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/plan_table.h"
 
 namespace stepwright {
@@ -55,6 +56,9 @@ Json words_of(std::type_identity<DType> /*kind*/) { return named_words(kAccumula
 Json words_of(std::type_identity<Algorithm> /*kind*/) { return named_words(kAlgorithmNames); }
 Json words_of(std::type_identity<Overlap> /*kind*/) { return named_words(kOverlapNames); }
 Json words_of(std::type_identity<Recompute> /*kind*/) { return named_words(kRecomputeNames); }
+Json words_of(std::type_identity<OffloadModules> /*kind*/) {
+  return named_words(kOffloadModuleNames);
+}
 
 /// The kind of control that sets such a value.
 template <class Value>
@@ -62,21 +66,34 @@ std::string_view kind_of(std::string_view place) {
   if (std::is_same_v<Value, bool>) return "flag";
   if (std::is_same_v<Value, Overlap>) return "flags";
   if (std::is_same_v<Value, Recompute>) return "recompute";
+  if (std::is_same_v<Value, OffloadModules>) return "several";
   if (std::is_arithmetic_v<Value>) return has_sizes(place) ? "size" : "number";
   return words_of(std::type_identity<Value>()).is_null() ? "text" : "words";
 }
 
+/// Micro-batches that a chunk takes before the next one does: beside the kind of a schedule.
+Json group_control() {
+  return {{"place", "schedule.group"},
+          {"kind", "optional"},
+          {"type", "micro-batches"},
+          {"help", "that a chunk takes before the next one does: as few as can be unless stated"},
+          {"unsaid", ""}};
+}
+
 Json plan_controls() {
+  const Plan usual{};
   Json controls = Json::array();
   each_choice([&](const auto& choice) {
     using Value = KindOf<decltype(choice)>;
-    if (choice.place.starts_with("offload.")) return;  // The page has no control for it yet.
     Json control = {{"place", choice.place}, {"kind", kind_of<Value>(choice.place)}};
     if (Json words = words_of(std::type_identity<Value>()); !words.is_null()) {
       control["words"] = std::move(words);
     }
     if (std::is_same_v<Value, Recompute>) control["modules"] = named_words(kModuleNames);
+    // What a plan leaves to the host is in its file where it leaves anything.
+    if (choice.place.starts_with("offload.")) control["unsaid"] = choice.write(choice.of(usual));
     controls.push_back(std::move(control));
+    if (choice.place == "schedule.chunks") controls.push_back(group_control());
   });
   return controls;
 }
@@ -87,7 +104,7 @@ Json words_control(const std::string& place, Json words) {
 
 Json job_controls() {
   Json frameworks = Json::array({{{"name", ""}, {"text", "any"}}});
-  for (const std::string_view name : kFrameworkNames) frameworks.push_back({{"name", name}});
+  for (const std::string& name : framework_words()) frameworks.push_back({{"name", name}});
   Json controls = {words_control("job.framework", std::move(frameworks)),
                    words_control("job.precision", named_words(kPrecisionNames)),
                    words_control("job.optimizer", named_words(kOptimizerNames)),

@@ -61,6 +61,8 @@ BY_HAND = {
     "collectives.data": "ring",
     "buckets.gradients": 20_000_000,
     "rank_order": "cp-tp-ep-dp-pp",
+    "offload.optimizer": 0.5,
+    "offload.activations": ["core_attn", "mlp_act"],
 }
 MODULES = ("core_attn", "mlp", "moe", "moe_act", "norm", "mla_up_proj", "shared_experts")
 STAGES = {
@@ -181,6 +183,11 @@ class Explorer(unittest.TestCase):
             return
         if place == "recompute":
             self.recompute(value)
+        elif isinstance(value, list) and all(isinstance(each, str) for each in value):
+            for word in self.tab.evaluate(BOXES % json.dumps(place)):
+                on = json.dumps(word.split(": ")[-1].replace(" ", "_") in value)
+                self.tab.evaluate(CHECK % (on, word))
+                self.settle()
         elif isinstance(value, dict):
             words = self.tab.evaluate(BOXES % json.dumps(place))
             for word, on in zip(words, value.values(), strict=True):

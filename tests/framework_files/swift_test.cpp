@@ -6,6 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/swift/settings.h"
+#include "stepwright/model/catalog.h"
 
 namespace stepwright {
 namespace {
@@ -59,6 +60,30 @@ std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
     if (one.name == name && one.matters == Matters::kYes) return one.why;
   }
   return "";
+}
+
+/// What is frozen of an encoder of images.
+Frozen frozen_of(const std::string& word, const std::string& text) {
+  Given given;
+  given.cluster = "dgx-h100:1";
+  given.known_model = built_in_model("llama-3-8b").value();
+  given.known_model->encoder =
+      Encoder{.name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
+  const SourceFile file{word == "ms-swift" ? "train.sh" : "train.yaml", text};
+  return import_sources(word, {&file, 1}, given).planned.job.model.frozen;
+}
+
+TEST(Swift, EncodersOfImagesRestUnlessAFileTrainsThem) {
+  const std::string sft = R"(NPROC_PER_NODE=8 swift sft --model some/vl --train_type full \
+    --torch_dtype bfloat16 --per_device_train_batch_size 1 --max_length 4096 --deepspeed zero3)";
+  EXPECT_EQ(frozen_of("ms-swift", sft), (Frozen{.encoder = true, .projector = true}));
+  EXPECT_EQ(frozen_of("ms-swift", sft + " --freeze_vit false --freeze_aligner false"), Frozen{});
+  const std::string factory =
+      "model_name_or_path: some/vl\nstage: sft\nfinetuning_type: full\ncutoff_len: 4096\n"
+      "per_device_train_batch_size: 1\nbf16: true\n";
+  EXPECT_EQ(frozen_of("llama-factory", factory), (Frozen{.encoder = true, .projector = true}));
+  EXPECT_EQ(frozen_of("llama-factory", factory + "freeze_multi_modal_projector: false\n"),
+            Frozen{.encoder = true});
 }
 
 TEST(Swift, ReadsMegatronsWordsWithUnderscores) {

@@ -184,6 +184,7 @@ constexpr ModelWord kModelWords[] = {
     {"unrotated_layers",
      [](const Architecture&
             m) { return any_layer(m, [](const LayerClass& layer) { return !layer.rotated; }); }},
+    {"images", [](const Architecture& m) { return m.sees_images(); }},
     {"other_layers", [](const Architecture& m) {
        return any_layer(m, [](const LayerClass& layer) {
          return layer.chunked || layer.ffn != 0 || layer.norms.has_value() ||

@@ -11,6 +11,7 @@ const kNames = {
   micro_batch: "Micro-batch",
   "schedule.kind": "Schedule",
   "schedule.chunks": "Chunks of a stage",
+  "schedule.group": "Micro-batches in a group",
   "schedule.strands": "Strands of micro-batches",
   layers: "Layers of each chunk",
   tensor_input: "Input of tensor parallel",
@@ -21,6 +22,10 @@ const kNames = {
   accumulate: "Gradients summed in",
   "buckets.gradients": "Gradient bucket, elements",
   "buckets.parameters": "Parameter bucket, elements",
+  "offload.optimizer": "Share of the optimizer on the host",
+  "offload.masters": "Its master copies on the host",
+  "offload.activations": "Activations on the host",
+  "offload.parameters": "Parameters on the host",
   overlap: "Overlapped messages",
   "job.imbalance": "Load of the busiest expert rank",
   "job.run.device_mttf": "Mean time to failure",
@@ -42,7 +47,7 @@ export function nameOf(place) {
 /** The groups in their order: the places at which each begins; the last takes what no other does. */
 export const kGroups = [
   { name: "Plan", places: ["parallel", "micro_batch", "schedule", "layers", "sequence_parallel", "context_kind"] },
-  { name: "Memory", places: ["sharding", "recompute", "tensor_input", "accumulate"] },
+  { name: "Memory", places: ["sharding", "recompute", "tensor_input", "accumulate", "offload"] },
   { name: "Messages", folded: true, places: ["overlap", "collectives", "buckets", "rank_order"] },
   { name: "Kernels", folded: true, places: ["job.kernels"] },
   { name: "Whole run", folded: true, places: ["job.run"] },

@@ -10,7 +10,8 @@ const short = (list) => list.map(({ name }) => ({ value: name, name: name.replac
 
 /** What a model, a cluster or a framework is called that stands in the plan or is known by its name. */
 const knownBy = (what) => (typeof what === "string" ? what : (what.profile ?? `${what.name ?? "its own"} (in the plan)`));
-const frameworkOf = ({ name, version = "", variant = "" }) => [name, version, variant].filter(Boolean).join(" ");
+/** A variant alone names its framework. */
+const frameworkOf = ({ name, version = "", variant = "" }) => (variant && !version ? variant : [name, version, variant].filter(Boolean).join(" "));
 
 const devicesOf = ({ tensor, context, pipeline, data }) => tensor * context * pipeline * data;
 
@@ -27,15 +28,16 @@ const takeNodes = ({ job }, nodes) => {
 
 const below = (plan, keys) => keys.reduce((part, key) => part?.[key], plan);
 const valueAt = (plan, place) => below(plan, place.split("."));
-/** A control's value; what may be left out of a job is empty there. */
-const valueOf = (plan, place) => valueAt(plan, place) ?? (place === kFramework || place.startsWith(kRun) ? "" : undefined);
+/** A control's value: of what a file may leave out that which is meant then. */
+const valueOf = (plan, { place, unsaid }) => valueAt(plan, place) ?? unsaid ?? (place === kFramework || place.startsWith(kRun) ? "" : undefined);
 const takeFramework = (job, name) => {
   job.framework = name;
   if (name === "") delete job.framework;
 };
 const setAt = (plan, place, value) => {
   const keys = place.split(".");
-  below(plan, keys.slice(0, -1))[keys.at(-1)] = value;
+  const last = keys.pop();
+  keys.reduce((part, key) => (part[key] ??= {}), plan)[last] = value;
 };
 
 // What follows a choice at once; all else that has to follow, the planner settles.
@@ -71,6 +73,7 @@ const kMakers = {
     const made = several(name, short(control.words), (list) => changed(Object.fromEntries(control.words.map((word) => [word.name, list.includes(word.name)]))));
     return { part: made.part, show: (value) => made.show(Object.keys(value).filter((word) => value[word])) };
   },
+  several: (name, control, changed) => several(name, short(control.words), changed),
   graphs: (name, control, changed) => {
     const kStep = { value: "step", name: "the whole step" };
     const made = several(name, [kStep, ...short(control.words)], (list) => changed(list.includes("step") ? true : list.length > 0 && list));
@@ -116,7 +119,6 @@ export function panel(choices, { changed, begun }) {
     if (place === kFramework) return begin(takeFramework);
     return change((plan, value) => {
       const before = valueAt(plan, place);
-      if (place.startsWith(kRun)) plan.job.run ??= {};
       setAt(plan, place, value === "" ? undefined : value);
       kFollowing[place]?.(plan, value, before, { ...shown, control });
     }, kSettles.includes(place.split(".")[0]));
@@ -125,7 +127,7 @@ export function panel(choices, { changed, begun }) {
     const one = kMakers[control.kind](nameOf(control.place), control, setter(control));
     one.part.dataset.place = control.place;
     return add(one, ({ part, show }) => {
-      const value = valueOf(shown.plan, control.place);
+      const value = valueOf(shown.plan, control);
       part.hidden = value === undefined;
       if (value !== undefined) show(value, shown.plan, shown.sizes);
     });
