@@ -237,9 +237,13 @@ void take_overlap(const Job& job, Plan& plan) {
   if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
 }
 
-/// Experts share their states in as many groups as the rest.
-void group_experts(Plan& plan, const Architecture& model) {
+/// Experts share their states in as many groups as the rest, where nothing else is said.
+void group_experts(Plan& plan, const Architecture& model, std::optional<std::int64_t> own) {
   if (!model.experts || !plan.sharding.uses(Spread::kInner)) return;
+  if (own) {
+    plan.sharding.expert_group = *own;
+    return;
+  }
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
   plan.sharding.expert_group =
       std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
@@ -286,7 +290,7 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   }
   keep_held_modules(draft, job.model);
   take_documents(read_given_batch(given.batch), job, draft);
-  group_experts(draft.plan, job.model);
+  group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (draft.framework_gradients) draft.plan.accumulate = default_gradients(job, draft.plan);
   job.notes = draft.notes;

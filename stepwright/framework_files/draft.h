@@ -75,6 +75,8 @@ struct Draft {
   CudaGraphs cuda_graphs;
   Cluster cluster;  ///< Once `settle_ranks` has run.
   Plan plan;        ///< Its data degree, too; `finish` groups experts as the rest.
+  /// Ranks that share the states of experts, where that is no part of the rest's.
+  std::optional<std::int64_t> expert_group;
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
   /// files: they are as the framework has them.
   bool framework_overlap = false;

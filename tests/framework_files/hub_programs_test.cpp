@@ -195,6 +195,74 @@ TEST(LlamaFactory, AccelerateSharesItsModel) {
   EXPECT_TRUE(plan.planned.plan.offload.parameters);
 }
 
+// The forms of hiyouga/LLaMA-Factory examples/train_lora/qwen3_lora_sft.sh and
+// examples/extras/fsdp_qlora/train.sh.
+TEST(LlamaFactory, ReadsScriptsThatStartIt) {
+  const SourceFile script{"sft.sh",
+                          "#!/bin/bash\nMODEL_PATH=Qwen/Qwen3-8B\nNPROC_PER_NODE=4 \\\n"
+                          "llamafactory-cli train --model_name_or_path ${MODEL_PATH} --stage sft "
+                          "--do_train --lora_rank 16 --cutoff_len 1024 --bf16 "
+                          "--per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"};
+  const ImportedPlan plan = import_sources("", {&script, 1}, {.cluster = "dgx-h100"});
+  EXPECT_EQ(plan.target, "llama-factory");
+  EXPECT_EQ(plan.planned.job.length, 1024);
+  EXPECT_EQ(plan.planned.job.sequences, 4 * 2 * 4);
+  ASSERT_TRUE(plan.planned.job.model.adapters.has_value());
+  EXPECT_EQ(plan.planned.job.model.adapters->rank, 16);
+}
+
+TEST(LlamaFactory, ScriptsNameAFileOfSettings) {
+  std::string text = kFactory;
+  text.erase(text.find("deepspeed:"), text.find("cutoff_len") - text.find("deepspeed:"));
+  const std::vector<SourceFile> files = {
+      {"train.sh",
+       "accelerate launch --config_file fsdp.yaml src/train.py examples/sft.yaml "
+       "per_device_train_batch_size=2\n"},
+      {"conf/sft.yaml", text},
+      {"fsdp.yaml",
+       "distributed_type: FSDP\nmixed_precision: bf16\nnum_machines: 1\nnum_processes: 8\n"
+       "fsdp_config: {fsdp_version: 2, fsdp_offload_params: true}\n"}};
+  const PlannedJob planned = import_sources("", files, {.cluster = "dgx-h100"}).planned;
+  EXPECT_EQ(planned.plan.micro_batch, 2);
+  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_TRUE(planned.plan.offload.parameters);
+  EXPECT_THAT([&] { import_sources("", {files.data(), 1}, {.cluster = "dgx-h100"}); },
+              testing::ThrowsMessage<Error>(
+                  HasSubstr("train.sh:1: names examples/sft.yaml: give this file, too")));
+}
+
+TEST(LlamaFactory, WhatTrainsNothingOrElsewhereIsRefused) {
+  const auto refused_as = [](const std::string& lines) -> std::string {
+    try {
+      started(std::string("model_name_or_path: Qwen/Qwen3-8B\nstage: sft\n") + lines);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refused_as("do_predict: true\n"), HasSubstr("has no do_train"));
+  EXPECT_THAT(refused_as("do_train: true\npipeline_model_parallel_size: 4\n"),
+              HasSubstr("its trainer on Megatron-Core"));
+}
+
+TEST(LlamaFactory, ProductsInFp8StandAboveDeepSpeed) {
+  const PlannedJob planned = started(std::string(kFactory) + "fp8: true\n", {kStageThree}).planned;
+  EXPECT_EQ(planned.job.precision, DType::kFp8);
+  EXPECT_EQ(planned.plan.accumulate, DType::kBf16);
+}
+
+TEST(Axolotl, ExpertsShareTheirStatesAmongTheRanksThatShareTheRest) {
+  const std::string text =
+      "base_model: Qwen/Qwen3-30B-A3B\nmicro_batch_size: 1\nexpert_parallel_size: 2\n"
+      "fsdp_config: {reshard_after_forward: true}\n";
+  const Plan plan = started(text + "dp_shard_size: 4\n").planned.plan;
+  EXPECT_EQ(plan.sharding.group, 4);
+  EXPECT_EQ(plan.sharding.expert_group, 4);
+  EXPECT_EQ(plan.parallel.expert, 2);
+  EXPECT_THAT(refused(text + "dp_shard_size: 2\n"), HasSubstr("must be the 8 ranks"));
+}
+
 /// Reads it or refuses it as input; anything else fails the test.
 void read_or_refuse(std::string_view target, const std::string& text) {
   Given given;

@@ -131,8 +131,10 @@ TEST(OffloadedDeepSpeed, ReadsOptimizerAndParameters) {
   // A share is ZeRO-3's.
   EXPECT_EQ(of_deepspeed(R"("stage": 1, "offload_optimizer": {"device": "cpu", "ratio": 0.25})"),
             kOptimizer);
-  EXPECT_EQ(of_deepspeed(R"("stage": 3, "cpu_offload": true, "cpu_offload_param": true)"),
-            kParameters);
+  for (const std::string parameters : {"cpu_offload_param", "cpu_offload_params"}) {
+    EXPECT_EQ(of_deepspeed(R"("stage": 3, "cpu_offload": true, ")" + parameters + "\": true"),
+              kParameters);
+  }
   EXPECT_EQ(of_deepspeed(R"("stage": 0, "offload_optimizer": {"device": "cpu"})"), Offload{});
 }
 

@@ -122,6 +122,24 @@ TEST(Primus, AsksForAModelThatItDoesNotKnow) {
   EXPECT_THROW(import_text("", "exp.yaml", text), Error);
 }
 
+TEST(Primus, TurboDeepEpIsTheDispatcher) {
+  const auto dispatcher = [](const std::string& model, const std::string& lines) {
+    return import_text("", "exp.yaml",
+                       "modules:\n  pre_trainer:\n    framework: megatron\n    model: " + model +
+                           ".yaml\n    overrides:\n      micro_batch_size: 1\n"
+                           "      global_batch_size: 32\n      seq_length: 2048\n"
+                           "      expert_model_parallel_size: 8\n" +
+                           lines)
+        .planned.job.dispatcher;
+  };
+  EXPECT_EQ(dispatcher("qwen3_30B_A3B", ""), Dispatcher::kAllGather);
+  EXPECT_EQ(dispatcher("deepseek_v2_lite", ""), Dispatcher::kAllToAll);
+  const std::string turbo = "      use_turbo_deepep: true\n";
+  EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo), Dispatcher::kAllGather);
+  EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo + "      enable_primus_turbo: true\n"),
+            Dispatcher::kOncePerNode);
+}
+
 // The form of volcengine/verl examples/grpo_trainer/run_qwen2-7b.sh.
 constexpr const char* kVerlScript = R"(set -x
 max_response=1536

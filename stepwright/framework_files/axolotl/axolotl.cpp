@@ -147,6 +147,23 @@ void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& 
   }
 }
 
+/// Experts are split over all ranks that neither share states nor split sequences, and their states
+/// shared by those that do: axolotl-ai-cloud/axolotl
+/// src/axolotl/integrations/expert_parallel/plugin.py: _resolve_ep_group, expert_shard_axis.
+void settle_experts(const Fields& fields, const Trainer& trainer, Draft& draft) {
+  const Parallel& degrees = draft.plan.parallel;
+  if (degrees.expert == 1) return;
+  const std::int64_t ranks = degrees.data * degrees.context;
+  const std::int64_t share = trainer.share.value_or(1);
+  if (degrees.expert * share * degrees.context != ranks) {
+    fields.find("expert_parallel_size")
+        ->fail(fmt::format("times dp_shard_size {} and context_parallel_size {} must be the {} "
+                           "ranks",
+                           share, degrees.context, ranks));
+  }
+  draft.expert_group = share > 1 ? share : degrees.context;
+}
+
 /// axolotl-ai-cloud/axolotl src/axolotl/loaders/adapter.py: load_lora (what is absent is peft's);
 /// src/axolotl/loaders/model.py: _set_quantization_config.
 void read_axolotl_adapters(const Fields& fields, Draft& draft) {
@@ -193,6 +210,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   read_mesh(fields, is_fsdp, given, trainer, draft);
   trainer.deepspeed = deepspeed_of(fields, "deepspeed", sorted);
   settle_program(fields, sorted, trainer, left_out, given, draft, kAxolotlSettings);
+  settle_experts(fields, trainer, draft);
 }
 
 bool is_axolotl(const SourceFile& file) {

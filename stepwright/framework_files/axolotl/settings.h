@@ -61,6 +61,7 @@ inline constexpr KnownSetting kAxolotlSettings[] = {
     {"qat*", "", Matters::kYes, "casts of quantisation"},
     {"fsdp_config.offload_params", "offload"},
     {"fsdp_config.fsdp_offload_params", "offload"},
+    {"experimental_skip_move_to_device", ""},
     {"activation_offloading", "", Matters::kYes,
      "offload of activations: its messages and what it frees of the devices"},
     {"layer_offloading", "", Matters::kYes,

@@ -83,6 +83,7 @@ void read_neox_sizes(const Fields& fields, Draft& draft) {
   const auto heads = fields.size("num_attention_heads");
   const auto vocabulary = vocabulary_of(fields, draft.plan.parallel.tensor);
   const bool experts = has_experts(fields);
+  if (experts) draft.lacks = "which layers have experts, and how wide, in words that are read";
   if (!layers || !hidden || !heads || !vocabulary || experts) return;
   Architecture model;
   model.name = "imported";

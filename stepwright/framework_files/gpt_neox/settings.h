@@ -26,6 +26,7 @@ inline constexpr KnownSetting kNeoxSettings[] = {
     {"zero_optimization.offload_param.device", "offload.parameters"},
     {"zero_optimization.cpu_offload", "offload.optimizer"},
     {"zero_optimization.cpu_offload_param", "offload.parameters"},
+    {"zero_optimization.cpu_offload_params", "offload.parameters"},
     {"zero_optimization.offload_optimizer.*", ""},
     {"zero_optimization.offload_param.*", ""},
     {"zero_optimization.*", ""},

@@ -186,7 +186,9 @@ void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft) {
     plan.offload.optimizer = stage == 3 ? share : 1;
   }
   if (stage != 3) return;
-  const auto setting = host_setting(zero, "offload_param", "cpu_offload_param", draft);
+  auto setting = host_setting(zero, "offload_param", "cpu_offload_param", draft);
+  // As DeepSpeed 0.3 called it.
+  if (!setting) setting = host_setting(zero, "offload_param", "cpu_offload_params", draft);
   if (!setting) return;
   const bool alike = plan.sharding.parameters == plan.sharding.optimizer;
   plan.offload.parameters = alike && plan.offload.optimizer == 1 && shares_states(plan);

@@ -40,6 +40,7 @@ inline constexpr KnownSetting kDeepspeedSettings[] = {
     {"zero_optimization.offload_param.device", "offload.parameters"},
     {"zero_optimization.cpu_offload", "offload.optimizer"},
     {"zero_optimization.cpu_offload_param", "offload.parameters"},
+    {"zero_optimization.cpu_offload_params", "offload.parameters"},
     {"zero_optimization.cpu_offload_use_pin_memory", ""},
     {"zero_optimization.reduce_scatter", ""},
     {"_*", ""},

@@ -95,11 +95,15 @@ void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
     std::optional<std::int64_t> hidden;
     if (given.known_model) hidden = given.known_model->hidden;
     if (draft.model) hidden = draft.model->hidden;
+    // Products in fp8 are the trainer's, above DeepSpeed's bf16.
+    const DType precision = draft.precision;
     const TrainerValues values{.micro_batch = draft.plan.micro_batch,
                                .accumulation = draft.micro_batches.value_or(1),
-                               .precision = draft.precision,
+                               .precision = storage_type(precision),
                                .hidden = hidden};
-    return read_deepspeed_document(*trainer.deepspeed, given, draft, &values);
+    read_deepspeed_document(*trainer.deepspeed, given, draft, &values);
+    if (draft.precision == storage_type(precision)) draft.precision = precision;
+    return;
   }
   draft.framework_overlap = draft.framework_gradients = true;
   settle_ranks(draft, given, name);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/syntax/shell_batch.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
 
@@ -88,6 +89,26 @@ void read_launcher(const StartedCommand& command, Draft& draft) {
   if (starter || draft.ranks) return;
   draft.ranks = launched(command, {"--ntasks"});
   if (const auto tasks = launched(command, {"--ntasks-per-node"})) draft.devices_of_node = tasks;
+}
+
+std::optional<std::int64_t> environment_number(const StartedCommand& command,
+                                               const std::string& name) {
+  const auto found = command.environment.find(name);
+  if (found == command.environment.end()) return std::nullopt;
+  const IntegerReading reading = read_integer(found->second.text);
+  const bool good = reading.status == IntegerReading::Status::kGood && reading.value > 0;
+  return good ? std::optional(reading.value) : std::nullopt;
+}
+
+void read_own_processes(const StartedCommand& command, Draft& draft) {
+  read_launcher(command, draft);
+  if (const auto nodes = environment_number(command, "NNODES")) draft.nodes = nodes;
+  if (const auto devices = environment_number(command, "NPROC_PER_NODE")) {
+    draft.devices_of_node = devices;
+  }
+  if (draft.devices_of_node && !draft.nodes && !command.environment.contains("NNODES")) {
+    draft.nodes = 1;
+  }
 }
 
 }  // namespace stepwright

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +23,13 @@ std::string torchrun_lines();
 
 /// Takes numbers of nodes and processes from the words of launchers and from #SBATCH options.
 void read_launcher(const StartedCommand& command, Draft& draft);
+
+/// A variable of a command's environment that is a positive number.
+std::optional<std::int64_t> environment_number(const StartedCommand& command,
+                                               const std::string& name);
+
+/// The ranks that a program starts itself by torchrun, where no launcher says them: `NNODES` nodes,
+/// else one, of `NPROC_PER_NODE` devices.
+void read_own_processes(const StartedCommand& command, Draft& draft);
 
 }  // namespace stepwright

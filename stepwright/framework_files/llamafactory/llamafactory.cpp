@@ -2,14 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/launch_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/llamafactory/settings.h"
 #include "stepwright/framework_files/llamafactory/v1.h"
 #include "stepwright/model/catalog.h"
@@ -89,15 +96,28 @@ void read_recomputation(const Fields& fields, Draft& draft) {
 constexpr PackingWords kNeatPacking = {
     .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
 
-}  // namespace
+/// Fails on what trains nothing, or by another trainer.
+void check_trains(const Fields& fields) {
+  const auto on = [&](std::string_view key) {
+    const auto value = fields.node().find(key);
+    return value && !value->is_null() && value->is_scalar() && value->text() == "true";
+  };
+  if (!on("do_train") && (on("do_predict") || on("do_eval"))) {
+    fields.node().fail_unsupported("has no do_train: nothing is trained");
+  }
+  for (const std::string_view key : {"tensor_model_parallel_size", "pipeline_model_parallel_size",
+                                     "expert_model_parallel_size"}) {
+    const auto value = fields.node().find(key);
+    if (!value || value->is_null()) continue;
+    value->fail_unsupported("is of its trainer on Megatron-Core (USE_MCA), which is not read");
+  }
+}
 
-void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const HubFiles sorted = sorted_hub_files(files);
-  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
-  if (is_factory_v1(*sorted.program)) return read_factory_v1(sorted, given, draft);
-  const Document document = program_document(sorted, given);
+void read_factory_program(const HubFiles& files, const Document& document, const Given& given,
+                          Draft& draft) {
   const Fields fields(document.root());
-  if (sorted.model) draft.model = read_config(*sorted.model);
+  check_trains(fields);
+  if (files.model) draft.model = read_config(*files.model);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
   take_trainer_defaults(draft);
   Trainer trainer;
@@ -108,7 +128,7 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   // hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: both by default.
   draft.frozen_images.encoder = fields.flag("freeze_vision_tower", true);
   draft.frozen_images.projector = fields.flag("freeze_multi_modal_projector", true);
-  read_trainer_fields(fields, sorted, trainer, left_out, draft);
+  read_trainer_fields(fields, files, trainer, left_out, draft);
   if (fields.flag("use_muon", false)) draft.optimizer = Optimizer::kMuon;
   read_recomputation(fields, draft);
   read_weight_types(fields, draft);
@@ -116,11 +136,106 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   take_packing(fields, "neat_packing", kNeatPacking, given, draft);
   draft.fused_cross_entropy = fields.flag("enable_liger_kernel", draft.fused_cross_entropy);
   take_attention(fields, "flash_attn", left_out, draft);
-  settle_program(fields, sorted, trainer, left_out, given, draft, kLlamaFactorySettings);
+  settle_program(fields, files, trainer, left_out, given, draft, kLlamaFactorySettings);
+}
+
+/// The word of a command behind which LLaMA-Factory's arguments begin; -1: there is none.
+std::ptrdiff_t place_of_start(std::span<const ShellWord> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    const bool command = text.ends_with("llamafactory-cli") || text == "lmf";
+    if (command && i + 1 < words.size()) {
+      const std::string& verb = words[i + 1].text;
+      if (verb == "train" || verb == "sft") return static_cast<std::ptrdiff_t>(i) + 1;
+    }
+    if (text.ends_with("src/train.py") || text.ends_with("src/train_bash.py") ||
+        text.ends_with("llamafactory/launcher.py")) {
+      return static_cast<std::ptrdiff_t>(i);
+    }
+  }
+  return -1;
+}
+
+bool is_factory_script(const SourceFile& file) {
+  const bool shell = file.name.ends_with(".sh") || file.text.starts_with("#!");
+  return shell && (holds(file, "llamafactory-cli train") || holds(file, "llamafactory-cli sft") ||
+                   holds(file, "src/train.py") || holds(file, "src/train_bash.py"));
+}
+
+bool is_file_of_settings(std::string_view text) {
+  return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with(".json");
+}
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// A script that starts it, with a file of settings or with all as arguments.
+/// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
+void read_factory_script(std::span<const SourceFile> files, const SourceFile& script,
+                         const Given& given, Draft& draft) {
+  const StartedProgram program{
+      .framework = "LLaMA-Factory",
+      .arguments = "llamafactory-cli train",
+      .starts = [](std::span<const ShellWord> words) { return place_of_start(words) >= 0; },
+      .has_argument = is_argument_and_value,
+      .takes_values = [](std::string_view) { return true; },
+      .matters =
+          [](std::string_view argument) {
+            return argument_matters(argument, kLlamaFactorySettings);
+          }};
+  const StartedCommand command = started_command({&script, 1}, given, program, draft);
+  draft.source = command.file;
+  read_own_processes(command, draft);
+  std::vector<SourceFile> beside;
+  for (const SourceFile& file : files) {
+    if (&file != &script) beside.push_back(file);
+  }
+  HubFiles sorted = beside.empty() ? HubFiles{} : sorted_hub_files(beside);
+  const std::vector<ShellWord> words = command.all_words();
+  const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
+  const bool named = first < words.size() && is_file_of_settings(words[first].text);
+  Given own = given;
+  own.settings.clear();
+  if (named) {
+    const std::string& path = words[first].text;
+    const bool there =
+        sorted.program != nullptr && last_part(sorted.program->name) == last_part(path);
+    if (!there) {
+      fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file,
+                             words[first].line, printable(path)));
+    }
+    for (const ShellWord& word : std::span(words).subspan(first + 1)) {
+      if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
+    }
+  } else {
+    sorted.program = &script;
+    sorted.name = script.name;
+  }
+  take_launch_words(command, sorted);
+  if (named && is_factory_v1(*sorted.program)) {
+    read_factory_v1(sorted, own, draft);
+  } else if (named) {
+    read_factory_program(sorted, program_document(sorted, own), given, draft);
+  } else {
+    read_factory_program(
+        sorted, with_fsdp_file(Document::from(command_fields(words), command.file), sorted), given,
+        draft);
+  }
+  read_environment(command, draft);
+}
+
+}  // namespace
+
+void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const auto script = std::ranges::find_if(files, is_factory_script);
+  if (script != files.end()) return read_factory_script(files, *script, given, draft);
+  const HubFiles sorted = sorted_hub_files(files);
+  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
+  if (is_factory_v1(*sorted.program)) return read_factory_v1(sorted, given, draft);
+  read_factory_program(sorted, program_document(sorted, given), given, draft);
 }
 
 bool is_llamafactory(const SourceFile& file) {
-  if (is_factory_v1(file)) return true;
+  if (is_factory_v1(file) || is_factory_script(file)) return true;
   return holds(file, "model_name_or_path:") &&
          (holds(file, "finetuning_type:") || holds(file, "cutoff_len:") || holds(file, "stage:"));
 }

@@ -58,8 +58,10 @@ void lay_file(Tree& under, const SourceFile& file) {
 }  // namespace
 
 bool starts_maxtext(const SourceFile& file) {
-  return holds(file, "MaxText.train") || holds(file, "MaxText/train.py") ||
-         holds(file, "maxtext.train") || holds(file, "maxtext/train");
+  // `python3 -m MaxText.$EXECUTABLE`
+  return holds(file, "MaxText.train") || holds(file, "-m MaxText.$") ||
+         holds(file, "MaxText/train.py") || holds(file, "maxtext.train") ||
+         holds(file, "maxtext/train");
 }
 
 Document read_maxtext_form(std::span<const SourceFile> files, const Given& given, Draft& draft) {

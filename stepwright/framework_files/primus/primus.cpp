@@ -46,15 +46,34 @@ void read_flags_of_yaml(Tree& fields) {
   if (on(wide)) fields.set("grad_reduce_in_fp32", *wide);
 }
 
-void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) {
+/// Primus-Turbo puts DeepEP in the place of the dispatcher:
+/// primus/backends/megatron/patches/turbo/moe_dispatcher_patches.py.
+void take_turbo_dispatcher(Tree& fields) {
+  const auto on = [&](std::string_view key) {
+    const Tree* flag = fields.find(key);
+    return flag != nullptr && flag->text == "true";
+  };
+  if (!on("enable_primus_turbo") || !on("use_turbo_deepep")) return;
+  Tree word("flex");
+  word.line = fields.find("use_turbo_deepep")->line;
+  fields.set("moe_token_dispatcher_type", word);
+}
+
+/// The model of a file under primus/configs/models; null where it is none that is built in.
+const PrimusModel* primus_model(const Fields& trainer) {
   std::string file = trainer.word("model", "");
-  const std::string whole = file;
   for (const std::string_view end : {".yaml", "-fp8", "-bf16"}) {
     if (file.ends_with(end)) file.resize(file.size() - end.size());
   }
-  if (given.known_model || file.empty()) return;
   const auto* known = std::ranges::find(kPrimusModels, file, &PrimusModel::file);
-  if (known == std::end(kPrimusModels)) {
+  return known == std::end(kPrimusModels) ? nullptr : known;
+}
+
+void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) {
+  const std::string whole = trainer.word("model", "");
+  if (given.known_model || whole.empty()) return;
+  const PrimusModel* known = primus_model(trainer);
+  if (known == nullptr) {
     trainer.find("model")->fail("is none of the built-in models: --model is required");
   }
   draft.model = built_in_model(known->model);
@@ -100,7 +119,12 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
   }
   Tree fields = megatron_tree(document.root(), kPrimusPlaces);
   read_flags_of_yaml(fields);
-  const MegatronText text{.said = fields, .usual = primus_defaults(), .program = "Primus"};
+  take_turbo_dispatcher(fields);
+  MegatronText text{.said = fields, .usual = primus_defaults(), .program = "Primus"};
+  const PrimusModel* model = primus_model(trainer);
+  if (model != nullptr && !model->dispatcher.empty()) {
+    text.usual.set("moe_token_dispatcher_type", model->dispatcher);
+  }
   read_megatron_text(text, root, kPrimusSettings, given, draft, file.name);
 }
 

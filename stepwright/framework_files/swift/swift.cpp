@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "stepwright/core/error.h"
@@ -49,26 +48,6 @@ bool starts_swift(std::span<const ShellWord> words) {
          });
 }
 
-std::optional<std::int64_t> variable(const StartedCommand& command, const std::string& name) {
-  const auto found = command.environment.find(name);
-  if (found == command.environment.end()) return std::nullopt;
-  const std::string& text = found->second.text;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && value > 0;
-  return whole ? std::optional(value) : std::nullopt;
-}
-
-/// swift/cli/main.py: get_torchrun_args.
-void read_processes(const StartedCommand& command, Draft& draft) {
-  read_launcher(command, draft);
-  if (const auto nodes = variable(command, "NNODES")) draft.nodes = nodes;
-  if (const auto processes = variable(command, "NPROC_PER_NODE")) draft.devices_of_node = processes;
-  if (draft.devices_of_node && !draft.nodes && !command.environment.contains("NNODES")) {
-    draft.nodes = 1;
-  }
-}
-
 bool is_swift_script(const SourceFile& file) {
   return holds(file, "swift sft") || holds(file, "swift pt") || holds(file, "swift rlhf") ||
          holds(file, "megatron sft") || holds(file, "megatron pt") ||
@@ -96,7 +75,8 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
       .matters =
           [](std::string_view argument) { return argument_matters(argument, kSwiftSettings); }};
   const StartedCommand command = started_command({&file, 1}, given, program, draft);
-  read_processes(command, draft);
+  // swift/cli/main.py: get_torchrun_args.
+  read_own_processes(command, draft);
   if (starts_megatron(command.words) || starts_megatron(command.launchers)) {
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
