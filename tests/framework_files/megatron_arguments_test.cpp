@@ -83,6 +83,23 @@ auto unread(const std::string& name, Matters matters) {
       AllOf(Field(&UnreadSetting::name, name), Field(&UnreadSetting::matters, matters)));
 }
 
+TEST(MegatronImport, AVocabularyPaddedToABuiltInModelIsThatModel) {
+  // The released weights of Qwen3-235B have 151936 tokens, its tokenizer 151669.
+  const std::string model =
+      "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 94 --hidden-size 4096 "
+      "--ffn-hidden-size 12288 --num-attention-heads 64 --kv-channels 128 "
+      "--group-query-attention --num-query-groups 4 --qk-layernorm --normalization RMSNorm "
+      "--norm-epsilon 1e-6 --swiglu --position-embedding-type rope --rotary-base 1000000 "
+      "--disable-bias-linear --untie-embeddings-and-output-weights --num-experts 128 "
+      "--moe-ffn-hidden-size 1536 --moe-router-topk 8 --expert-model-parallel-size 8 "
+      "--attention-dropout 0 --hidden-dropout 0 --max-position-embeddings 40960 "
+      "--seq-length 4096 --micro-batch-size 1 --global-batch-size 64 --bf16 "
+      "--tokenizer-type HuggingFaceTokenizer --tokenizer-model Qwen/Qwen3-235B-A22B ";
+  EXPECT_EQ(imported_script(model + "--make-vocab-size-divisible-by 1187").planned.job.model_name,
+            "qwen3-235b-a22b");
+  EXPECT_EQ(imported_script(model).planned.job.model.vocabulary, 151669);
+}
+
 TEST(MegatronArguments, AreMatchedAsArgparseDoes) {
   const ImportedPlan plan = imported_script(
       small_command("--tensor-model-parallel-size 4 --tensor-model-parallel-size=2 "

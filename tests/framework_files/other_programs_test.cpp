@@ -133,6 +133,10 @@ TEST(Primus, TurboDeepEpIsTheDispatcher) {
         .planned.job.dispatcher;
   };
   EXPECT_EQ(dispatcher("qwen3_30B_A3B", ""), Dispatcher::kAllGather);
+  // primus/configs/modules/megatron/pre_trainer.yaml: use_distributed_optimizer.
+  std::string silent = kPrimus;
+  silent.erase(silent.find("      use_distributed_optimizer: true\n"), 38);
+  EXPECT_EQ(sharding_word(import_text("", "exp.yaml", silent).planned.plan.sharding), "NNG");
   EXPECT_EQ(dispatcher("deepseek_v2_lite", ""), Dispatcher::kAllToAll);
   const std::string turbo = "      use_turbo_deepep: true\n";
   EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo), Dispatcher::kAllGather);

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "stepwright/core/utf8.h"
+#include "stepwright/huggingface/differences.h"
+#include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks/release.h"
 
@@ -135,12 +137,31 @@ std::optional<std::int64_t> read_vocabulary(const Fields& fields, Draft& draft) 
   return padded;
 }
 
+namespace {
+
+/// Whether a model is a built-in one but for a vocabulary that counts more tokens than its
+/// tokenizer has: released weights may be padded themselves.
+bool is_padded_built_in(Architecture model, std::int64_t vocabulary) {
+  model.vocabulary = vocabulary;
+  return std::ranges::any_of(built_in_models(), [&](std::string_view name) {
+    return differences(model, built_in_model(name).value()).empty();
+  });
+}
+
+}  // namespace
+
 void note_padding(const Fields& fields, Draft& draft) {
   if (!fields.flag("pad_vocab_size", true) || fields.has("padded_vocab_size")) return;
   const std::int64_t tensor = draft.plan.parallel.tensor;
   const std::int64_t multiple =
       fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) * tensor;
   if (!draft.model || padded_vocabulary(draft.model->vocabulary, tensor) % multiple == 0) return;
+  const std::int64_t tokens = draft.model->vocabulary;
+  const std::int64_t padded = (tokens + multiple - 1) / multiple * multiple;
+  if (is_padded_built_in(*draft.model, padded)) {
+    draft.model->vocabulary = padded;
+    return;
+  }
   draft.notes.push_back(
       fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
                   padded_vocabulary(draft.model->vocabulary, tensor), multiple));

@@ -23,6 +23,7 @@ namespace {
 Tree primus_defaults() {
   Tree usual = Tree::mapping();
   usual.set("micro_batch_size", 2).set("global_batch_size", 16).set("seq_length", 1024);
+  usual.set("use_distributed_optimizer", true);
   return usual.set("precision", "bf16");
 }
 
