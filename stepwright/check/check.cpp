@@ -56,11 +56,11 @@ std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
   const MemoryReport& memory = check.prediction->memory;
   if (!check.fits()) {
     return fmt::format(
-        "does not fit: stage {} (rank {}) needs {} of {}, {} too much; it fits with a probability "
-        "of {}",
-        check.fullest.stage, check.fullest.first_rank, format_bytes(memory.needed_bytes()),
-        format_bytes(memory.capacity_bytes), format_bytes(memory.over_by_bytes()),
-        format_percent(memory.p_fits));
+        "does not fit: stage {} (rank {}) needs {} of {} ({} kept free), {} too much; it fits with "
+        "a probability of {}",
+        check.fullest.stage, check.fullest.first_rank, format_bytes(memory.peak_bytes),
+        format_bytes(memory.capacity_bytes), format_bytes(memory.reserve_bytes),
+        format_bytes(memory.over_by_bytes()), format_percent(memory.p_fits));
   }
   if (most_gain && check.gain() >= *most_gain) {
     return fmt::format("leaves {} of a step on the table, {} or more are too much",

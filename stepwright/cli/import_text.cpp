@@ -57,7 +57,8 @@ std::string unread_text(const ImportReport& report) {
       continue;
     }
     table.rows.push_back({one.name, one.value, std::string(name_of(kMattersNames, one.matters)),
-                          place_of(one.file, one.line), one.why});
+                          place_of(one.file, one.line),
+                          one.why.empty() ? "not known: perhaps nothing" : one.why});
   }
   std::string text = table.rows.empty() ? "" : "\n" + to_text(table);
   if (!harmless.empty()) {

@@ -25,12 +25,13 @@ bool loses_keys(const Json& from, const Json& to) {
 }
 
 /// Calls `tell(path, before, after)` for all that differs, down to what is no mapping on both
-/// sides; with `whole` not into mappings that lose keys.
+/// sides; with `whole` not into mappings that lose keys, but that of all.
 template <class Tell>
 void each_difference(const std::string& path, const Json& from, const Json& to, const Tell& tell,
                      bool whole = false) {
   if (from == to) return;
-  const bool leaf = !from.is_object() || !to.is_object() || (whole && loses_keys(from, to));
+  const bool leaf =
+      !from.is_object() || !to.is_object() || (whole && !path.empty() && loses_keys(from, to));
   if (leaf) return tell(path, from, to);
   const std::string above = path.empty() ? "" : path + ".";
   for (const auto& [key, value] : to.items()) {
@@ -52,7 +53,8 @@ bool is_label(const std::string& path) {
 std::vector<std::string> fields_to_set(const Job& job, const Plan& from, const Plan& to) {
   std::vector<std::string> fields;
   const auto set = [&](const std::string& path, const Json&, const Json& value) {
-    fields.push_back(fmt::format("{}={}", path, value_text(value)));
+    // What a plan no longer says is that of a plan that says nothing of it.
+    fields.push_back(fmt::format("{}={}", path, value.is_null() ? "{}" : value_text(value)));
   };
   each_difference("", plan_json({job, from}), plan_json({job, to}), set, true);
   return fields;

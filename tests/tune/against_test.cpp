@@ -133,6 +133,9 @@ TEST(Against, FieldsAreThoseOfThePlanFile) {
   to.parallel.data = 8;
   EXPECT_THAT(fields_to_set(small_tune_job(), from, to),
               ElementsAre("parallel.data=8", R"(recompute={"every":2})", "overlap.tensor=true"));
+  from = to;
+  from.offload.optimizer = 1;
+  EXPECT_THAT(fields_to_set(small_tune_job(), from, to), ElementsAre("offload={}"));
 }
 
 }  // namespace

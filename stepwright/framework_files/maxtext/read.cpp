@@ -116,7 +116,8 @@ MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const Cluster& cluster, con
     const std::int64_t across =
         inner.open != nullptr ? cluster.nodes : std::max<std::int64_t>(1, devices / inner.product);
     if (across % outer.product != 0) {
-      fields.node().fail(fmt::format("dcn axes of {} do not divide {}", outer.product, across));
+      fields.node().fail(fmt::format("dcn axes of {} do not divide {} {}", outer.product, across,
+                                     inner.open != nullptr ? "nodes" : "groups of the ici axes"));
     }
     outer.mesh.*outer.open *= across / outer.product;
     outer.product = across;
