@@ -117,7 +117,9 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
         const auto names = runs_on(result->job, tuned.plan);
         const bool runs = std::ranges::find(names, target.framework) != names.end();
         const bool asks = asks_for_more(result->job, tuned.plan);
-        if (target.variant.empty()) EXPECT_NE(runs, asks);
+        if (target.variant.empty()) {
+          EXPECT_NE(runs, asks);
+        }
         if (!runs || asks) continue;
         expect_alike(target, {result->job, tuned.plan});
         ++listed[target.word];

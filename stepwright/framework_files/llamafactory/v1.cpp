@@ -159,11 +159,11 @@ void settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, c
 /// src/llamafactory/v1/plugins/trainer_plugins/batching.py: documents of a micro-batch one behind
 /// the other.
 void read_v1_packing(const Fields& fields, const Given& given, Draft& draft) {
-  static constexpr std::array<std::string_view, 4> kStrategies = {
+  static constexpr std::array<std::string_view, 4> kBatchings = {
       "normal", "padding_free", "dynamic_batching", "dynamic_padding_free"};
   const auto said = fields.node().find("batching_strategy");
   if (!said || said->is_null()) return;
-  if (std::ranges::find(kStrategies, said->text()) == kStrategies.end()) {
+  if (std::ranges::find(kBatchings, said->text()) == kBatchings.end()) {
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;

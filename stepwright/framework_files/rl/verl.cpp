@@ -210,7 +210,8 @@ Document read_verl_form(std::span<const SourceFile> files, const Given& given, D
 /// `--config-name=ppo_megatron_trainer`, `- override model_engine: megatron`.
 /// verl/trainer/config/ppo_trainer.yaml, model_engine/.
 std::string engine_of(const Fields& root) {
-  static constexpr std::string_view kEngines[] = {"megatron", "torchtitan", "veomni", "automodel"};
+  static constexpr std::string_view kEngineWords[] = {"megatron", "torchtitan", "veomni",
+                                                      "automodel"};
   std::vector<std::string> said;
   for (const std::string_view key : {kConfigName, std::string_view("model_engine")}) {
     const auto word = root.find(key);
@@ -226,7 +227,7 @@ std::string engine_of(const Fields& root) {
     }
   }
   for (const std::string& text : said) {
-    for (const std::string_view engine : kEngines) {
+    for (const std::string_view engine : kEngineWords) {
       if (text.find(engine) != std::string::npos) return std::string(engine);
     }
   }
