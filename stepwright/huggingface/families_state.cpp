@@ -28,6 +28,8 @@ constexpr ParameterNames kBackbone[] = {
     {"mlp.fc2", Storage::kWhole, {".mixer.down_proj.weight"}},
     {"router.weight", Storage::kWhole, {".mixer.gate.weight"}},
     {"router.correction_bias", Storage::kWhole, {".mixer.gate.e_score_correction_bias"}},
+    {"experts.latent_in", Storage::kWhole, {".mixer.fc1_latent_proj.weight"}},
+    {"experts.latent_out", Storage::kWhole, {".mixer.fc2_latent_proj.weight"}},
     {"experts.fc1", Storage::kExperts, {".mixer.experts.{1}.up_proj.weight"}},
     {"experts.fc2", Storage::kExperts, {".mixer.experts.{1}.down_proj.weight"}},
     {"shared.fc1", Storage::kWhole, {".mixer.shared_experts.up_proj.weight"}},

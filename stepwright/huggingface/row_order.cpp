@@ -29,9 +29,7 @@ struct Turned {
 Turned turned_rows(const Architecture& model, std::string_view own, std::size_t part) {
   if (model.position != Position::kRope) return {};
   const bool of_latent = model.latent.has_value();
-  const std::int64_t dim = of_latent ? model.latent->rope_head_dim : model.head_dim;
-  const auto pairs =
-      static_cast<std::int64_t>(static_cast<double>(dim) * model.rotary_fraction) / 2;
+  const std::int64_t pairs = model.rotary_pairs();
   const auto is_one_of = [own](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, own) != names.end();
   };
@@ -40,7 +38,9 @@ Turned turned_rows(const Architecture& model, std::string_view own, std::size_t 
     if (is_one_of({"attention.q", "attention.q_up"})) {
       return {model.head_dim, latent.nope_head_dim, pairs};
     }
-    if (own == "attention.kv_down") return {latent.kv_rank + dim, latent.kv_rank, pairs};
+    if (own == "attention.kv_down") {
+      return {latent.kv_rank + latent.rope_head_dim, latent.kv_rank, pairs};
+    }
     return {};
   }
   const bool projects = is_one_of({"attention.qkv", "attention.qkv_bias"}) && part < 2;

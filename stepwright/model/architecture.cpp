@@ -65,4 +65,9 @@ std::map<LayerClass, std::int64_t> Architecture::layer_classes() const {
   return result;
 }
 
+std::int64_t Architecture::rotary_pairs() const {
+  const std::int64_t of = latent ? latent->rope_head_dim : head_dim;
+  return static_cast<std::int64_t>(static_cast<double>(of) * rotary_fraction) / 2;
+}
+
 }  // namespace stepwright

@@ -129,10 +129,13 @@ struct LatentAttention {
 
 /// Mixture of experts in place of the MLP of some layers.
 struct Experts {
-  std::int64_t count = 0;        ///< Routed experts of a layer.
-  std::int64_t top_k = 0;        ///< Routed experts per token.
-  std::int64_t ffn = 0;          ///< Intermediate width of one routed expert.
-  std::int64_t shared_ffn = 0;   ///< Total intermediate width of the shared experts; 0: none.
+  std::int64_t count = 0;       ///< Routed experts of a layer.
+  std::int64_t top_k = 0;       ///< Routed experts per token.
+  std::int64_t ffn = 0;         ///< Intermediate width of one routed expert.
+  std::int64_t shared_ffn = 0;  ///< Total intermediate width of the shared experts; 0: none.
+  /// Width of the rows that routed experts work on, behind a projection into it and before one out
+  /// of it that all of them share (Nemotron 3); 0: that of the model.
+  std::int64_t latent = 0;
   bool shared_gate = false;      ///< The shared expert's output is gated (Qwen2-MoE).
   bool correction_bias = false;  ///< One non-trained bias per expert (DeepSeek-V3).
   bool normalize_top_k = true;   ///< The weights of a token's top k add up to 1.
@@ -308,6 +311,12 @@ struct Architecture {
   [[nodiscard]] bool norms_results(const LayerClass& layer) const {
     return layer.norms.value_or(norm_placement) != NormPlacement::kBefore;
   }
+  /// Width of the rows that routed experts work on.
+  [[nodiscard]] std::int64_t routed_width() const {
+    return experts && experts->latent > 0 ? experts->latent : hidden;
+  }
+  /// Pairs of a head, or of its part with positions, that rotary positions turn.
+  [[nodiscard]] std::int64_t rotary_pairs() const;
   /// Whether an indexer chooses the keys that a token sees.
   [[nodiscard]] bool has_indexer() const { return latent && latent->index_heads > 0; }
   bool operator==(const Architecture&) const = default;

@@ -143,6 +143,7 @@ class Checker {
     size("experts.top_k", experts.top_k, 1, experts.count);
     size("experts.ffn", experts.ffn, 1);
     size("experts.shared_ffn", experts.shared_ffn, 0);
+    size("experts.latent", experts.latent, 0);
     rule(!experts.shared_gate || experts.shared_ffn > 0, "experts.shared_gate", true,
          "false without experts.shared_ffn");
     size("experts.groups", experts.groups, 1, experts.count);

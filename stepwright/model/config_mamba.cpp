@@ -251,9 +251,6 @@ std::vector<LayerClass> nemotron_layers(const ConfigFields& fields) {
 /// transformers builds it with tables of their own and without biases of attention, whatever its
 /// file says.
 Architecture read_nemotron_h(const ConfigFields& fields) {
-  if (const auto rank = fields.value("moe_latent_size")) {
-    rank->fail_unsupported("experts behind a projection of their own");
-  }
   Architecture model;
   std::vector<LayerClass> layers = nemotron_layers(fields);
   model.layers = std::ssize(layers);
@@ -286,6 +283,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
                 .top_k = fields.size_or("num_experts_per_tok", 2),
                 .ffn = fields.size_or("moe_intermediate_size", 7688),
                 .shared_ffn = fields.size_or("moe_shared_expert_intermediate_size", 7688, 0),
+                .latent = fields.size_or("moe_latent_size", 0, 0),
                 .correction_bias = true,
                 .normalize_top_k = fields.flag("norm_topk_prob", true),
                 .scoring = Scoring::kSigmoid,

@@ -146,13 +146,14 @@ void add_routed(Parameters& list, const Architecture& model, Parameter parameter
 
 void add_routed_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
-  add_routed(list, model,
-             wide(matrix("experts.fc1", 0, model.hidden, Split::kColumn), model, experts.ffn));
+  add_routed(
+      list, model,
+      wide(matrix("experts.fc1", 0, model.routed_width(), Split::kColumn), model, experts.ffn));
   if (experts.bias) {
     add_routed(list, model, wide(bias("experts.fc1_bias", 0, Split::kColumn), model, experts.ffn));
   }
-  add_routed(list, model, residual_matrix("experts.fc2", model.hidden, experts.ffn));
-  if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.hidden));
+  add_routed(list, model, residual_matrix("experts.fc2", model.routed_width(), experts.ffn));
+  if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.routed_width()));
 }
 
 void add_experts(Parameters& list, const Architecture& model) {
@@ -163,7 +164,14 @@ void add_experts(Parameters& list, const Architecture& model) {
     list.push_back(bias("router.correction_bias", experts.count));
     list.back().trained = false;
   }
+  if (experts.latent > 0) {
+    list.push_back(matrix("experts.latent_in", experts.latent, model.hidden, Split::kReplicated));
+  }
   add_routed_experts(list, model);
+  if (experts.latent > 0) {
+    list.push_back(residual_matrix("experts.latent_out", model.hidden, experts.latent));
+    list.back().split = Split::kReplicated;
+  }
   if (experts.shared_ffn == 0) return;
   list.push_back(
       wide(matrix("shared.fc1", 0, model.hidden, Split::kColumn), model, experts.shared_ffn));

@@ -59,15 +59,16 @@ struct Parameter {
 /// attention.k_norm, attention.gate (biases of gates), attention.sinks, attention.output,
 /// attention.output_bias, norm.mlp, norm.mlp_out, mlp.fc1 (gate and up fused when gated),
 /// mlp.fc1_bias, mlp.activation, mlp.fc2, mlp.fc2_bias, router.weight, router.weight_bias,
-/// router.correction_bias, experts.fc1, experts.fc1_bias, experts.fc2, experts.fc2_bias,
-/// shared.fc1, shared.fc2, shared.gate; latent attention: attention.q_down, attention.q_norm,
-/// attention.q_up (or attention.q), attention.kv_down, attention.kv_norm, attention.kv_up, and of
-/// an indexer attention.index_q, attention.index_k, attention.index_norm, attention.index_weights;
-/// mixers with a state: mixer.in (delta net: queries, keys, values, gates, strengths, decays;
-/// Mamba-2: gates, values, B, C, step sizes; Mamba: values, gates; short convolution: B, C, x),
-/// mixer.convolution, mixer.select, mixer.select_norm, mixer.step, mixer.step_bias, mixer.decay,
-/// mixer.skip, mixer.norm, mixer.out. A weight's bias is `..._bias`.
-/// Last come the adapters, a weight's A and B each (`..._lora_a`, `..._lora_b`, model/adapters.h).
+/// router.correction_bias, experts.latent_in, experts.fc1, experts.fc1_bias, experts.fc2,
+/// experts.fc2_bias, experts.latent_out, shared.fc1, shared.fc2, shared.gate; latent attention:
+/// attention.q_down, attention.q_norm, attention.q_up (or attention.q), attention.kv_down,
+/// attention.kv_norm, attention.kv_up, and of an indexer attention.index_q, attention.index_k,
+/// attention.index_norm, attention.index_weights; mixers with a state: mixer.in (delta net:
+/// queries, keys, values, gates, strengths, decays; Mamba-2: gates, values, B, C, step sizes;
+/// Mamba: values, gates; short convolution: B, C, x), mixer.convolution, mixer.select,
+/// mixer.select_norm, mixer.step, mixer.step_bias, mixer.decay, mixer.skip, mixer.norm, mixer.out.
+/// A weight's bias is `..._bias`. Last come the adapters, a weight's A and B each (`..._lora_a`,
+/// `..._lora_b`, model/adapters.h).
 std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass layer);
 
 /// The target of a part of an adapted weight, by its place among the fused ones.

@@ -25,7 +25,7 @@ TensorId routed_rows_tensor(Emit& e, std::string_view name, std::int64_t rows,
                        .kind = kind,
                        .dtype = e.s.storage,
                        .routed = true,
-                       .extents = {rows, e.s.model->hidden, 1}});
+                       .extents = {rows, e.s.model->routed_width(), 1}});
 }
 
 /// One number for each of so many rows on their way.
@@ -82,7 +82,7 @@ RoutedTensors reorder(Emit& e, const Reorder& r) {
              .phase = r.phase,
              .dtype = e.s.storage,
              .routed = true,
-             .shape = {.rows = r.rows, .columns = e.s.model->hidden},
+             .shape = {.rows = r.rows, .columns = e.s.model->routed_width()},
              .part = r.part,
              .purpose = r.purpose},
             {r.from.rows, r.where, r.from.weights}, {r.to.rows, r.to.weights});
@@ -103,7 +103,7 @@ struct ExpertExchange {
 };
 
 std::int64_t columns_of(const Emit& e, const ExpertExchange& j) {
-  return j.weights ? 1 : e.s.model->hidden;
+  return j.weights ? 1 : e.s.model->routed_width();
 }
 DType type_of(const Emit& e, const ExpertExchange& j) {
   return j.weights ? e.s.exact : e.s.storage;
@@ -126,7 +126,7 @@ TensorId exchange_with_experts(Emit& e, TensorId here, const ExpertExchange& j) 
   TensorId there = -1;
   if (!summed) there = exchanged_tensor(e, j, rows);
   if (summed && j.weights) there = choice_tensor(e, "weights", s.exact, s.rows);
-  if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->hidden);
+  if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->routed_width());
   send(e,
        {OperatorKind::kAllToAll, j.phase, GroupKind::kExpert, rows * columns_of(e, j), j.part,
         type_of(e, j), purpose_of(j)},
@@ -175,7 +175,7 @@ TensorId send_whole(Emit& e, Phase phase, const Whole& w) {
 }
 
 TensorId gathered(Emit& e, std::int64_t rows) {
-  return message_buffer(e, "dispatched", rows, e.s.model->hidden);
+  return message_buffer(e, "dispatched", rows, e.s.model->routed_width());
 }
 
 /// The all-gather dispatcher: all rows to all expert ranks, each of which picks its own.
@@ -183,9 +183,9 @@ RoutedTensors gather_dispatch(Emit& e, const RoutedTensors& own, const Movement&
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
-  const TensorId rows = send_whole(
-      e, m.phase,
-      {OperatorKind::kAllGather, all * s.model->hidden, m.part, own.rows, gathered(e, all)});
+  const TensorId rows = send_whole(e, m.phase,
+                                   {OperatorKind::kAllGather, all * s.model->routed_width(), m.part,
+                                    own.rows, gathered(e, all)});
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", computed);
   reorder(e, {OperatorKind::kPermute,
               m.phase,
@@ -206,7 +206,7 @@ RoutedTensors gather_dispatch(Emit& e, const RoutedTensors& own, const Movement&
 TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
-  const TensorId sums = activation(e, "partial_sums", all, s.model->hidden);
+  const TensorId sums = activation(e, "partial_sums", all, s.model->routed_width());
   reorder(e, {OperatorKind::kUnpermute,
               m.phase,
               routed_rows(s).computed,
@@ -215,9 +215,9 @@ TensorId gather_combine(Emit& e, TensorId computed, const Movement& m) {
               gathered_indices(e),
               {computed, m.weigh},
               {.rows = sums}});
-  return send_whole(
-      e, m.phase,
-      {OperatorKind::kReduceScatter, all * s.model->hidden, m.part, sums, gathered(e, s.rows)});
+  return send_whole(e, m.phase,
+                    {OperatorKind::kReduceScatter, all * s.model->routed_width(), m.part, sums,
+                     gathered(e, s.rows)});
 }
 
 /// Rows of experts in the order in which they arrived; those of an exchange that sends each once
@@ -333,7 +333,7 @@ RoutedTensors combine(Emit& e, const RoutedTensors& computed, const Movement& m)
     back = {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
   }
   if (sends_once(e.s)) return back;
-  RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->hidden)};
+  RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->routed_width())};
   if (computed.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
                      LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});

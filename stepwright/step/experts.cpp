@@ -9,7 +9,7 @@ Product expert_fc1(Emit& e) {
   const Setting& s = e.s;
   const std::int64_t wide = s.model->experts->ffn / s.expert_tensor * (s.model->gated ? 2 : 1);
   return {.rows = routed_rows(s).computed,
-          .inner = s.model->hidden,
+          .inner = s.model->routed_width(),
           .columns = wide,
           .part = LayerPart::kExpertFc1,
           .groups = s.model->experts->count / s.expert,
@@ -20,10 +20,24 @@ Product expert_fc2(Emit& e) {
   const Setting& s = e.s;
   return {.rows = routed_rows(s).computed,
           .inner = s.model->experts->ffn / s.expert_tensor,
-          .columns = s.model->hidden,
+          .columns = s.model->routed_width(),
           .part = LayerPart::kExpertFc2,
           .groups = s.model->experts->count / s.expert,
           .counts = kept(e, Keep::kTokenCounts)};
+}
+
+/// The ways into the width that routed experts work in, and out of it.
+Product latent_in(const Setting& s) {
+  return {.rows = s.rows,
+          .inner = s.model->hidden,
+          .columns = s.model->experts->latent,
+          .part = LayerPart::kLatentIn};
+}
+Product latent_out(const Setting& s) {
+  return {.rows = s.rows,
+          .inner = s.model->experts->latent,
+          .columns = s.model->hidden,
+          .part = LayerPart::kLatentOut};
 }
 
 TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
@@ -64,7 +78,7 @@ Operator weights_gradient(const Emit& e, std::int64_t rows) {
           .phase = Phase::kDataGradient,
           .dtype = e.s.storage,
           .routed = travels(e.s),
-          .shape = {.rows = rows, .columns = e.s.model->hidden},
+          .shape = {.rows = rows, .columns = e.s.model->routed_width()},
           .part = LayerPart::kGateWeightsGradient,
           .purpose = Purpose::kGateGradient};
 }
@@ -93,6 +107,14 @@ RoutedTensors routed_backward(Emit& e, TensorId dy) {
             {d_result, combined, places_at_experts(e), weights}, {d_result, d_weights});
   const TensorId returned = return_weights(e, d_weights, phase);
   return combine(e, {grouped_backward(e, d_result), returned}, in);
+}
+
+/// The same of the model's width.
+RoutedTensors through_latent_backward(Emit& e, TensorId dy) {
+  if (e.s.model->experts->latent == 0) return routed_backward(e, dy);
+  const TensorId d_out = linear_backward(e, dy, Keep::kLatentOut, latent_out(e.s));
+  const RoutedTensors d = routed_backward(e, d_out);
+  return {linear_backward(e, d.rows, Keep::kMlpLinearInput, latent_in(e.s)), d.weights};
 }
 
 bool has_shared(const Setting& s) { return s.model->experts->shared_ffn > 0; }
@@ -156,16 +178,21 @@ TensorId experts_block(Emit& e, TensorId normed) {
   e.kept.set(Keep::kMlpLinearInput, normed);
   const Choice choice = route(e, normed);
   share_choice(e, choice.counts);
-  RoutedTensors own{.rows = normed};
+  const bool narrows = e.s.model->experts->latent > 0;
+  RoutedTensors own{.rows = narrows ? linear(e, normed, latent_in(e.s)) : normed};
   if (travels(e.s)) own.weights = choice.weights;
   const RoutedTensors rows = dispatch(e, own, {.phase = e.forward, .part = LayerPart::kDispatch});
   const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
   e.kept.set(Keep::kCombined, result);
-  const TensorId out = combine(e, {.rows = result},
-                               {.phase = e.forward, .part = LayerPart::kCombine, .weigh = weights})
-                           .rows;
+  TensorId out = combine(e, {.rows = result},
+                         {.phase = e.forward, .part = LayerPart::kCombine, .weigh = weights})
+                     .rows;
+  if (narrows) {
+    e.kept.set(Keep::kLatentOut, out);
+    out = linear(e, out, latent_out(e.s));
+  }
   const TensorId all =
       has_shared(e.s) ? add_rows(e, out, shared_experts(e, normed), e.forward) : out;
   end_module(e, Module::kMoe, all);
@@ -174,7 +201,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
 
 TensorId experts_block_backward(Emit& e, TensorId dy) {
   const Phase phase = Phase::kDataGradient;
-  const RoutedTensors through = routed_backward(e, dy);
+  const RoutedTensors through = through_latent_backward(e, dy);
   const TensorId dx = add_rows(e, through.rows, route_backward(e, through.weights), phase);
   if (!has_shared(e.s)) return dx;
   return add_rows(e, dx, shared_backward(e, dy), phase);

@@ -202,6 +202,7 @@ std::vector<Keep> inside(Module module) {
               Keep::kExpertFc1Out,
               Keep::kExpertActivationOut,
               Keep::kCombined,
+              Keep::kLatentOut,
               Keep::kSharedLinearInput,
               Keep::kSharedFc1Out,
               Keep::kSharedActivationOut,

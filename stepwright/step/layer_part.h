@@ -78,6 +78,7 @@ enum class LayerPart : std::uint8_t {
   // Routed experts.
   kExpertCounts,
   kExpertIndices,
+  kLatentIn,
   kPermute,
   kDispatch,
   kGateWeights,
@@ -88,6 +89,7 @@ enum class LayerPart : std::uint8_t {
   kCombine,
   kUnpermute,
   kGateWeightsGradient,
+  kLatentOut,
   kExpertSum,
   // Shared experts.
   kSharedFc1,
@@ -174,6 +176,7 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kTopK, "router.top_k"},
     {LayerPart::kExpertCounts, "experts.counts"},
     {LayerPart::kExpertIndices, "experts.indices"},
+    {LayerPart::kLatentIn, "experts.latent_in"},
     {LayerPart::kPermute, "experts.permute"},
     {LayerPart::kDispatch, "experts.dispatch"},
     {LayerPart::kGateWeights, "experts.probabilities"},
@@ -184,6 +187,7 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kCombine, "experts.combine"},
     {LayerPart::kUnpermute, "experts.unpermute"},
     {LayerPart::kGateWeightsGradient, "experts.probabilities_gradient"},
+    {LayerPart::kLatentOut, "experts.latent_out"},
     {LayerPart::kExpertSum, "experts.sum"},
     {LayerPart::kSharedFc1, "shared.fc1"},
     {LayerPart::kSharedFc2, "shared.fc2"},

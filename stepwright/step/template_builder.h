@@ -75,6 +75,7 @@ enum class Keep : std::uint8_t {
   kExpertFc1Out,
   kExpertActivationOut,
   kCombined,
+  kLatentOut,  ///< What experts give in their own width, added up: input of the way out of it.
   kSharedLinearInput,
   kSharedFc1Out,
   kSharedActivationOut,

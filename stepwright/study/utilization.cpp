@@ -91,7 +91,8 @@ bool scale_widths(Architecture& model, std::int64_t numerator, std::int64_t deno
   }
   if (model.experts) {
     fits = fits && scale(model.experts->ffn, numerator, denominator) &&
-           scale(model.experts->shared_ffn, numerator, denominator);
+           scale(model.experts->shared_ffn, numerator, denominator) &&
+           (model.experts->latent == 0 || scale(model.experts->latent, numerator, denominator));
   }
   return fits;
 }

@@ -165,6 +165,16 @@ TEST(Parameters, ExpertsKnowTheirCopiesAndTheCorrectionBiasIsNotTrained) {
   }
 }
 
+/// Around eight experts of Mixtral's: two projections of 4096 x 1024; in each three matrices of
+/// 14336 x 1024 in the place of 14336 x 4096.
+TEST(Parameters, ExpertsOfALatentWidthStandBetweenTwoProjections) {
+  Architecture model = model_named("mixtral-8x7b");
+  const std::int64_t wide = count_parameters(model);
+  model.experts->latent = 1024;
+  const std::int64_t of_layer = 2 * 4096 * 1024 - 8 * 3 * 14336 * (4096 - 1024);
+  EXPECT_EQ(count_parameters(model), wide + 32 * of_layer);
+}
+
 TEST(Parameters, SplitsAreMegatrons) {
   const Architecture model = model_named("gpt2");
   for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {

@@ -155,6 +155,14 @@ const Case kCases[] = {
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 16, scoring: sigmoid, scale: 2.5}}",
      "  routing: learned\n"},
+    {"ExpertsOfALatentWidth",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, gated: false, activation: relu2, experts: "
+     "{count: 8, top_k: 3, ffn: 16, latent: 20, shared_ffn: 24, scoring: sigmoid, scale: 2.5}}",
+     "  routing: learned\n", "micro_batch: 2\nrecompute: selective\n"},
+    {"ExpertsOfALatentWidthAgain",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, experts: {count: 8, top_k: 3, ffn: 16, "
+     "latent: 20}}",
+     "  routing: learned\n", "micro_batch: 4\nrecompute: {modules: [moe, norm]}\n"},
     {"Latent",
      "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 12, kv_rank: 10, "
      "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6}}",

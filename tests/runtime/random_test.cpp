@@ -106,6 +106,7 @@ void add_experts(Dice& dice, Job& job) {
                           .normalize_top_k = dice.chance(2)};
   model.experts->shared_gate = model.experts->shared_ffn > 0 && dice.chance(2);
   model.experts->bias = dice.chance(4);
+  if (dice.chance(4)) model.experts->latent = 20;
   model.experts->correction_bias = dice.chance(3);
   if (dice.chance(2)) model.experts->scoring = Scoring::kSigmoid;
   if (model.experts->count == 8 && dice.chance(2)) {

@@ -84,12 +84,15 @@ Feed::Mixture Feed::mixture(const Tensor& batch) const {
   Tensor weights = all.gather(1, which);
   if (m_.experts->normalize_top_k) weights = weights / weights.sum(-1, true);
   weights = weights * m_.experts->scale;
-  Tensor out = at::zeros_like(x);
+  const bool narrows = m_.experts->latent > 0;
+  const Tensor rows = narrows ? linear(x, "experts.latent_in") : x;
+  Tensor out = at::zeros_like(rows);
   for (std::int64_t i = 0; i < m_.experts->count; ++i) {
     const std::vector<Tensor> places = which.eq(i).nonzero_numpy();
-    const Tensor y = expert(x.index_select(0, places[0]), i);
+    const Tensor y = expert(rows.index_select(0, places[0]), i);
     out = out.index_add(0, places[0], y * weights.index({places[0], places[1]}).unsqueeze(1));
   }
+  if (narrows) out = linear(out, "experts.latent_out");
   if (m_.experts->shared_ffn > 0) {
     Tensor shared = mlp(x, "shared");
     if (m_.experts->shared_gate) {

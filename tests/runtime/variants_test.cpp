@@ -30,6 +30,9 @@ constexpr const char* kDirect =
     "{layers: 4, hidden: 32, heads: 4, vocab: 250, latent: {query_rank: 0, kv_rank: 10, "
     "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 2, "
     "ffn: 24, shared_ffn: 16, groups: 4, top_groups: 2}}";
+constexpr const char* kNarrowExperts =
+    "{layers: 4, hidden: 32, heads: 4, vocab: 250, experts: {count: 8, top_k: 2, ffn: 24, "
+    "latent: 20, shared_ffn: 16}}";
 constexpr const char* kCorrected =
     "{layers: 4, hidden: 32, heads: 4, vocab: 250, experts: {count: 8, top_k: 2, ffn: 24, "
     "shared_ffn: 16, scoring: sigmoid, correction_bias: true}}";
@@ -64,6 +67,20 @@ const RankCase kVariants[] = {
      "schedule: {kind: dualpipev, strands: 2}\n"},
     {"LatentExperts", 4, kDirect,
      "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n",
+     "  routing: learned\n"},
+    {"NarrowExperts", 4, kNarrowExperts,
+     "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n"
+     "sharding: GGG\nrecompute: selective\n",
+     "  routing: learned\n"},
+    {"NarrowExpertsCutInTensor", 4, kNarrowExperts,
+     "parallel: {tensor: 2, data: 2, expert: 2, expert_tensor: 2}\nsequence_parallel: true\n"
+     "micro_batch: 2\n",
+     "  routing: learned\n"},
+    {"NarrowExpertsGathered", 4, kNarrowExperts,
+     "parallel: {tensor: 2, data: 2, expert: 4}\nsequence_parallel: true\nmicro_batch: 2\n",
+     "  routing: learned\n  dispatcher: allgather\n"},
+    {"NarrowExpertsPipeline", 4, kNarrowExperts,
+     "parallel: {tensor: 2, pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\n",
      "  routing: learned\n"},
     {"CorrectedRouters", 4, kCorrected,
      "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n"

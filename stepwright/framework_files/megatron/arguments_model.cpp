@@ -73,6 +73,7 @@ constexpr MegatronArgument kModelArguments[] = {
     {"--moe-shared-expert-intermediate-size", "moe_shared_expert_intermediate_size", kOne, "",
      "0.9"},
     {"--moe-shared-expert-gate", "moe_shared_expert_gate", kNone, "true", "0.16"},
+    {"--moe-latent-size", "moe_latent_size", kOne, "", "0.16"},
     {"--moe-router-score-function", "moe_router_score_function", kOne, "", "0.11"},
     {"--moe-router-enable-expert-bias", "moe_router_enable_expert_bias", kNone, "true", "0.11"},
     {"--moe-router-pre-softmax", "moe_router_pre_softmax", kNone, "true", "0.9"},

@@ -50,6 +50,7 @@ void add_expert_fields(Tree& fields, const Architecture& model) {
   fields.set("num_moe_experts", experts.count);
   fields.set("moe_ffn_hidden_size", experts.ffn);
   if (experts.shared_ffn > 0) fields.set("moe_shared_expert_intermediate_size", experts.shared_ffn);
+  if (experts.latent > 0) fields.set("moe_latent_size", experts.latent);
   if (experts.shared_gate) fields.set("moe_shared_expert_gate", true);
   add_router(fields, experts);
   fields.set("moe_grouped_gemm", true);
@@ -68,6 +69,7 @@ void read_experts(const Fields& fields, Architecture& model) {
   experts.count = fields.integer("num_moe_experts", 0);
   experts.ffn = fields.integer("moe_ffn_hidden_size", model.ffn);
   experts.shared_ffn = fields.integer("moe_shared_expert_intermediate_size", 0);
+  experts.latent = fields.integer("moe_latent_size", 0);
   experts.shared_gate = fields.flag("moe_shared_expert_gate", false);
   read_router(fields, experts);
   experts.bias = model.mlp_bias;

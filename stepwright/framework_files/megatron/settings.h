@@ -91,6 +91,7 @@ inline constexpr KnownSetting kMegatronSettings[] = {
     {"moe_ffn_hidden_size", "job.model"},
     {"moe_shared_expert_intermediate_size", "job.model"},
     {"moe_shared_expert_gate", "job.model"},
+    {"moe_latent_size", "job.model"},
     {"moe_router_score_function", "job.model"},
     {"moe_router_enable_expert_bias", "job.model"},
     {"moe_router_pre_softmax", "job.model"},

@@ -57,6 +57,7 @@ constexpr ModelWord kModelWords[] = {
     {"experts", [](const Architecture& m) { return m.experts.has_value(); }},
     {"shared_experts",
      [](const Architecture& m) { return m.experts && m.experts->shared_ffn > 0; }},
+    {"latent_experts", [](const Architecture& m) { return m.experts && m.experts->latent > 0; }},
     {"dense_layers",
      [](const Architecture& m) { return m.experts && !dense_layers_of(m).empty(); }},
     {"biased_routing",

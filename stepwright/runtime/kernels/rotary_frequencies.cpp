@@ -22,8 +22,7 @@ double scaled(double frequency, const RotaryScaling& scaling) {
 std::vector<double> rotary_frequencies(const Architecture& model, const LayerClass& layer) {
   const bool own_base = layer.window > 0 && model.window_rotary_base > 0;
   const double base = own_base ? model.window_rotary_base : model.rotary_base;
-  const std::int64_t of = model.latent ? model.latent->rope_head_dim : model.head_dim;
-  const auto pairs = static_cast<std::int64_t>(static_cast<double>(of) * model.rotary_fraction) / 2;
+  const std::int64_t pairs = model.rotary_pairs();
   std::vector<double> frequencies;
   for (std::int64_t i = 0; i < pairs; ++i) {
     const double exponent = static_cast<double>(i) / static_cast<double>(pairs);
