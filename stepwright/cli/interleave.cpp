@@ -121,7 +121,7 @@ class InterleaveCommand : public Command {
     const CostModel cost(planned.job);
     LayerStrands strands = layer_strands(planned.job, planned.plan, cost, layer_);
     StrandPair& pair = strands.pair;
-    const double imbalance = planned.job.model.experts ? planned.job.imbalance : 1.0;
+    const double imbalance = busiest_load(planned.job, planned.plan.parallel.expert);
     InterleaveOptions options{.contention = cost.contention(),
                               .rotate = !no_rotation_,
                               .extra_bytes = [&](const std::vector<Block>& blocks) {

@@ -121,8 +121,7 @@ ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const>
       clock_(load == Load::kRunning ? clock_under_power(*generation_, job.cluster.device) : 1),
       device_(job.cluster.device.name),
       peaks_{sixteen_bit_flops(job.cluster.device),
-             job.cluster.device.memory_bandwidth_bytes_per_s},
-      imbalance_(job.imbalance) {
+             job.cluster.device.memory_bandwidth_bytes_per_s} {
   set_rates(job.cluster.device);
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     for (const Named<Pass>& pass : kPassNames) {
@@ -288,16 +287,16 @@ double ComputeCost::unrouted_s(const Operator& op) const {
 }
 
 double ComputeCost::seconds(const Operator& op) const {
-  if (!op.routed || imbalance_ <= 1) return unrouted_s(op);
+  if (op.load() <= 1) return unrouted_s(op);
   Operator busiest = op;
-  busiest.shape.rows = std::llround(imbalance_ * static_cast<double>(op.shape.rows));
+  busiest.shape.rows = std::llround(op.load() * static_cast<double>(op.shape.rows));
   return unrouted_s(busiest);
 }
 
 double ComputeCost::least_seconds(const Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
   const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
-  const double work = flops(op) * (op.routed ? std::max(1.0, imbalance_) : 1);
+  const double work = flops(op) * op.load();
   const std::size_t type = index(op.dtype);
   const double peak = peak_flops_[type] > 0 ? peak_flops_[type] : peaks_.flops;
   double least_s = 0;

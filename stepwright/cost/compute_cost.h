@@ -108,7 +108,6 @@ class ComputeCost {
   std::array<double, kDTypes> narrow_speedup_{};  ///< Of products; 0: no fit covers the type.
   Rates rates_;
   std::array<std::array<Fitted, kPasses>, kOperatorClasses> fitted_{};
-  double imbalance_ = 1.0;
 };
 
 }  // namespace stepwright

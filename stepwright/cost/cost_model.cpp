@@ -77,7 +77,6 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
       casts_(job.kernels.casts),
       compute_(job),
       collective_(job.cluster),
-      imbalance_(job.imbalance),
       fit_(fmt::format("computation {}, messages {}",
                        compute_.fit() == "unfitted" ? "unfitted" : "by " + compute_.fit(),
                        collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
@@ -156,10 +155,9 @@ double CostModel::of_host_s(const Operator& op) const {
 }
 
 double CostModel::compute_s(const Operator& op) const {
-  if (is_of_host(op.kind)) return (op.routed ? imbalance_ : 1) * of_host_s(op);
+  if (is_of_host(op.kind)) return op.load() * of_host_s(op);
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
-    const double busiest = op.routed ? imbalance_ : 1;
-    return law->seconds(busiest * flops(op), busiest * memory_bytes(op));
+    return law->seconds(op.load() * flops(op), op.load() * memory_bytes(op));
   }
   const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
   const bool narrow = product && op.dtype != storage_type(op.dtype);
@@ -170,7 +168,7 @@ double CostModel::compute_s(const Operator& op) const {
 
 double CostModel::least_compute_s(const Operator& op) const {
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
-    return (op.routed ? imbalance_ : 1) * flops(op) * law->s_per_flop;
+    return op.load() * flops(op) * law->s_per_flop;
   }
   return compute_.least_seconds(op) / rate_of(op);
 }
@@ -253,8 +251,7 @@ OperatorTime CostModel::transfer(OperatorKind kind, double payload_bytes, const 
 }
 
 double CostModel::payload_bytes(const Operator& op, const GroupLayout& layout) const {
-  const double busiest = op.routed ? imbalance_ : 1;
-  return busiest * entering_share(op, layout) * static_cast<double>(op.payload_bytes());
+  return op.load() * entering_share(op, layout) * static_cast<double>(op.payload_bytes());
 }
 
 OperatorTime CostModel::price(const Operator& op,

@@ -119,7 +119,6 @@ class CostModel {
   std::shared_ptr<const MeasuredProfile> measured_;  ///< Null: none.
   std::int64_t devices_per_node_ = 1;
   Contention contention_;
-  double imbalance_ = 1.0;
   double memory_s_per_byte_ = 0;
   double host_link_s_per_byte_ = 0;    ///< Copies; 0: not stated.
   double host_memory_s_per_byte_ = 0;  ///< Updates of one rank beside those of its node.

@@ -20,8 +20,8 @@ std::size_t PriceTable::Hash::operator()(const Key& key) const {
 }
 
 double PriceTable::seconds(const Operator& op) {
-  const auto [entry, fresh] =
-      known_.try_emplace({op.kind, op.phase, op.dtype, op.routed, op.gated, op.shape}, 0.0);
+  const auto [entry, fresh] = known_.try_emplace(
+      {op.kind, op.phase, op.dtype, op.routed, op.gated, op.load(), op.shape}, 0.0);
   if (fresh) entry->second = cost_.compute_s(op);
   return entry->second;
 }

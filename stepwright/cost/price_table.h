@@ -25,6 +25,7 @@ class PriceTable {
     Phase phase{};
     DType dtype{};
     bool routed = false, gated = false;
+    double busiest = 1;
     Shape shape{};
     bool operator==(const Key&) const = default;
   };

@@ -192,6 +192,8 @@ struct Job {
   Routing routing = Routing::kBalanced;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   double imbalance = 1.0;  ///< Load of the busiest expert rank over the mean, at least 1.
+  /// Tokens of each expert of a layer, from which the load follows in the place of `imbalance`.
+  std::vector<double> expert_tokens;
   Objective objective;
   TrainingMethod method;  ///< What stands beside the updates, of which plans are.
   RunSettings run;        ///< Around the steps: what no step depends on.
@@ -223,6 +225,10 @@ struct PlannedJob {
 /// Layers of each chunk of the plan, in model order: the explicit list or `even_split`
 /// (plan/layer_split.h). Chunk `i` runs on pipeline rank `i % pipeline`.
 std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan);
+
+/// Load of the busiest of so many ranks that share the experts of a layer evenly, one run of
+/// consecutive experts each, over the mean of all; at least 1.
+double busiest_load(const Job& job, std::int64_t ranks);
 
 /// Micro-batches of one step and pipeline: sequences / (data * micro_batch).
 std::int64_t micro_batches(const Job& job, const Plan& plan);

@@ -35,7 +35,7 @@ class ProgramBuilder {
     program.ranks = grid_.ranks();
     program.placement = placement_;
     program.micro_batches = micro_batches(job_, plan_);
-    program.imbalance = job_.model.experts ? job_.imbalance : 1.0;
+    program.imbalance = setting_.busiest;
     program.even_routing = job_.routing == Routing::kBalanced && routes_evenly(setting_);
     for (std::int64_t position = 0; position < plan_.parallel.pipeline; ++position) {
       program.stages.push_back(build_stage(position));

@@ -261,8 +261,8 @@ struct Operator {
   /// The type of the elements computed or sent; of kLinear and kGroupedLinear the precision of the
   /// product (elements narrower than 16 bits are stored as bf16).
   DType dtype = DType::kBf16;
-  /// Routed work: `shape.rows` and the payload are means; the busiest rank has `imbalance` times
-  /// as much.
+  /// Routed work: `shape.rows` and the payload are means; the busiest rank has `busiest` times as
+  /// much.
   bool routed = false;
   bool gated = false;    ///< kActivation of a gated MLP.
   bool largest = false;  ///< kAllReduce: takes the largest value instead of the sum.
@@ -283,7 +283,10 @@ struct Operator {
   Slice reads{};               ///< Tensors, into Template::operands.
   Slice writes{};              ///< Tensors, into Template::operands.
   Slice after{};               ///< Operators of the same template, into Template::edges.
+  double busiest = 1;          ///< Of routed work.
 
+  /// How much of the mean the rank has that all wait for.
+  [[nodiscard]] double load() const { return routed ? busiest : 1; }
   [[nodiscard]] std::int64_t payload_bytes() const { return size_bytes(dtype, payload_elements); }
 };
 

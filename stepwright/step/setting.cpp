@@ -68,6 +68,7 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.tensor = plan.parallel.tensor;
   s.expert = plan.parallel.expert;
   s.expert_tensor = plan.parallel.expert_tensor;
+  s.busiest = busiest_load(job, s.expert);
   s.tokens = s.batch * (s.length / s.context);
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;

@@ -5,7 +5,9 @@
 
 namespace stepwright {
 
-TemplateBuilder::TemplateBuilder(std::string name, std::vector<LocalParameter> parameters) {
+TemplateBuilder::TemplateBuilder(std::string name, std::vector<LocalParameter> parameters,
+                                 double busiest)
+    : busiest_(busiest) {
   piece_.name = std::move(name);
   piece_.parameters = std::move(parameters);
   piece_.operators.reserve(48);
@@ -40,6 +42,7 @@ std::int32_t TemplateBuilder::add(Operator op, std::span<const TensorId> reads,
                                   std::span<const std::int32_t> after) {
   const auto index = static_cast<std::int32_t>(piece_.operators.size());
   if (op.part != LayerPart::kNone && op.name.empty()) op.name = name_of(op.part);
+  if (op.routed) op.busiest = std::max(op.busiest, busiest_);
   op.after = {static_cast<std::int32_t>(piece_.edges.size()), 0};
   op.reads = {static_cast<std::int32_t>(piece_.operands.size()), 0};
   for (const TensorId id : reads) {

@@ -162,7 +162,8 @@ class Kept {
 /// Writes one template: tensors, operators in issue order, dependences derived from operands.
 class TemplateBuilder {
  public:
-  TemplateBuilder(std::string name, std::vector<LocalParameter> parameters);
+  /// `busiest`: of routed operators, unless they have more of their own.
+  TemplateBuilder(std::string name, std::vector<LocalParameter> parameters, double busiest = 1);
 
   TensorId tensor(const Tensor& tensor);
   /// A tensor that the neighbour hands over.
@@ -200,6 +201,7 @@ class TemplateBuilder {
  private:
   void add_edge(Operator& op, std::int32_t index);
   Template piece_;
+  double busiest_;
   std::vector<std::int32_t> writer_;  ///< Per tensor: the last operator that wrote it; -1 none.
 };
 

@@ -5,7 +5,7 @@
 namespace stepwright {
 
 Unit::Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local)
-    : s(setting), builder(std::move(name), std::move(local)) {
+    : s(setting), builder(std::move(name), std::move(local), setting.busiest) {
   const Tensor gathered = gathered_tensor(s, unit_size(s, builder.piece().parameters));
   if (gathered.elements() > 0) parameters = builder.input(gathered);
 }

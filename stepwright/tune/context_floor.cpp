@@ -9,8 +9,8 @@ namespace {
 /// Whether two messages of one template cost the same.
 bool cost_alike(const Operator& a, const Operator& b) {
   const auto key = [](const Operator& op) {
-    return std::tie(op.kind, op.group, op.dtype, op.routed, op.in_pieces, op.payload_elements,
-                    op.repeats);
+    return std::tie(op.kind, op.group, op.dtype, op.routed, op.busiest, op.in_pieces,
+                    op.payload_elements, op.repeats);
   };
   return key(a) == key(b);
 }

@@ -189,11 +189,10 @@ TEST(ComputeCost, GraphsShortenTheLaunchGap) {
 }
 
 TEST(ComputeCost, RoutedWorkCountsTheBusiestRank) {
-  Job job = a100_job();
-  job.imbalance = 1.5;
-  const ComputeCost cost(job, {});
+  const ComputeCost cost(a100_job(), {});
   Operator routed = linear(4096, 4096, 4096);
   routed.routed = true;
+  routed.busiest = 1.5;
   EXPECT_EQ(cost.seconds(routed), cost.seconds(linear(6144, 4096, 4096)));
 }
 

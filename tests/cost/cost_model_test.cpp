@@ -201,15 +201,15 @@ TEST(CostModel, RepeatsAreBackToBack) {
 }
 
 TEST(CostModel, RoutedPayloadsCountTheBusiestRank) {
-  Job job = a100_job();
-  job.imbalance = 1.25;
+  const Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
   Operator op{.kind = OperatorKind::kAllToAll,
               .scheme = Scheme::kExpert,
               .group = GroupKind::kTensor,
               .routed = true,
-              .payload_elements = 100'000'000};
+              .payload_elements = 100'000'000,
+              .busiest = 1.25};
   const double routed = cost.price(op, layouts, Collectives{}).seconds;
   op.routed = false;
   op.payload_elements = 125'000'000;

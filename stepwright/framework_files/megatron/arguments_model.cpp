@@ -137,7 +137,6 @@ constexpr MegatronArgument kModelArguments[] = {
     {"--flextron", "flextron", kNone, "true"},
     {"--moe-router-topk-limited-devices", "moe_router_topk_limited_devices"},
     {"--moe-expert-capacity-factor", "moe_expert_capacity_factor"},
-    {"--moe-latent-size", "moe_latent_size"},
     {"--moe-expert-rank-capacity-factor", "moe_expert_rank_capacity_factor"},
     {"--moe-pad-expert-input-to-capacity", "moe_pad_expert_input_to_capacity", kNone, "true"},
     {"--mtp-use-repeated-layer", "mtp_use_repeated_layer", kNone, "true"},

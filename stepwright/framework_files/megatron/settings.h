@@ -190,8 +190,6 @@ inline constexpr KnownSetting kMegatronSettings[] = {
     {"moe_pad_expert_input_to_capacity", "", Matters::kYes,
      "that experts are padded to their capacity"},
     {"moe_expert_rank_capacity_factor", "", Matters::kYes, "the bound on the tokens of a rank"},
-    {"moe_latent_size", "", Matters::kYes,
-     "that routed experts work in a narrower width, with projections around them"},
     {"freeze_all_layers", "", Matters::kYes, "that layers have no weight gradients"},
     // Of the plan.
     {"hierarchical_context_parallel_sizes", "", Matters::kYes,

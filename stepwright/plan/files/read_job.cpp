@@ -12,6 +12,7 @@
 #include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/files/read_imbalance.h"
 #include "stepwright/plan/files/read_method.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -219,10 +220,10 @@ void read_model_of(Node node, const std::filesystem::path& directory, Job& job) 
   }
 }
 
-void read_experts(Node node, Job& job) {
+void read_experts(Node node, const std::filesystem::path& directory, Job& job) {
   if (const auto given = node.find("routing")) job.routing = given->choice(kRoutingNames);
   if (const auto given = node.find("dispatcher")) job.dispatcher = given->choice(kDispatcherNames);
-  if (const auto given = node.find("imbalance")) job.imbalance = given->number(1, 1e6);
+  if (const auto given = node.find("imbalance")) read_imbalance(*given, directory, job);
 }
 
 /// No tensor of a step has more elements than an integer counts: the widest of the whole batch, and
@@ -270,7 +271,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   }
   if (const auto given = node.find("objective")) read_objectives(*given, job);
   if (const auto given = node.find("run")) job.run = read_run(*given);
-  read_experts(node, job);
+  read_experts(node, directory, job);
   job.space = read_space(node, version, job.notes);
   check_size(node.get("batch"), job);
   return job;

@@ -158,7 +158,11 @@ Json job_json(const Job& job, bool expanded) {
   if (routed || job.dispatcher != usual.dispatcher) {
     file["dispatcher"] = name_of(kDispatcherNames, job.dispatcher);
   }
-  if (routed || job.imbalance != usual.imbalance) file["imbalance"] = job.imbalance;
+  if (!job.expert_tokens.empty()) {
+    file["imbalance"] = job.expert_tokens;
+  } else if (routed || job.imbalance != usual.imbalance) {
+    file["imbalance"] = job.imbalance;
+  }
   file["objective"] = objective_json(job, expanded);
   if (Json run = run_json(job.run); !run.is_null()) file["run"] = std::move(run);
   Json search = space_json(job.space);

@@ -109,6 +109,10 @@ std::vector<ModuleSet> listed_modules(const Recompute& recompute) {
   return listed;
 }
 
+BlockPricer::Where BlockPricer::where_of(const Plan& plan, const Layouts& layouts) const {
+  return {layouts, plan.collectives, busiest_load(job_, plan.parallel.expert)};
+}
+
 BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   BlockCost cost;
   times_.clear();
@@ -134,7 +138,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   const BlockFloor floor = bounds_.of(piece, times_, cost_.contention());
   cost.floor_s = floor.seconds;
   cost.waiting_s = floor.waiting_s;
-  const Footprint memory = footprint(piece, job_.model.experts ? job_.imbalance : 1.0);
+  const Footprint memory = footprint(piece, where.busiest);
   cost.retained_bytes = sum(memory.retained);
   cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
   return cost;
@@ -146,7 +150,7 @@ BlockPairCost BlockPricer::price(const BlockPair& pair, const Where& where) {
 
 BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   const Setting setting = block_setting(job_, plan);
-  const Where where{layouts, plan.collectives};
+  const Where where = where_of(plan, layouts);
   BlockCosts blocks;
   blocks.listed = listed_modules(plan.recompute);
   for (const LayerClass which : layer_order(job_.model).classes) {
@@ -186,13 +190,13 @@ void BlockPricer::add(BlockCosts& blocks, const LayerRecompute& recompute, const
   for (BlockCosts::Layer& layer : blocks.layers) {
     layer.with[at] = std::make_unique<BlockCosts::Recomputed>();
     layer.with[at]->cost =
-        price(build_layer(setting, layer.which, recompute), {layouts, plan.collectives});
+        price(build_layer(setting, layer.which, recompute), where_of(plan, layouts));
   }
   if (blocks.multi_tokens == 0) return;
   // The last takes in no gradient beside its own and holds the least.
   const BlockPair last = build_multi_token(setting, blocks.multi_tokens - 1, false, recompute);
   blocks.multi_token.with[at] = std::make_unique<BlockCosts::Recomputed>();
-  blocks.multi_token.with[at]->cost = price(last, {layouts, plan.collectives});
+  blocks.multi_token.with[at]->cost = price(last, where_of(plan, layouts));
 }
 
 void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
@@ -213,7 +217,7 @@ void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute,
     const Template& forward = classes[i].forward;
     const auto beside = [&](const Template& other) {
       const PairOrder order = pair_order(forward, other, seconds);
-      return price(pair_template(forward, other, order), {layouts, plan.collectives});
+      return price(pair_template(forward, other, order), where_of(plan, layouts));
     };
     Beside<BlockCost>& pairs = blocks.layers[i].with[at]->pairs;
     for (const BlockPair& other : classes) {
@@ -231,7 +235,7 @@ void BlockPricer::add_split(BlockCosts& blocks, const LayerRecompute& recompute,
   const std::size_t at = blocks.place(recompute);
   if (blocks.layers.empty() || blocks.layers.front().of(at).cut) return;
   const Setting setting = block_setting(job_, plan);
-  const Where where{layouts, plan.collectives};
+  const Where where = where_of(plan, layouts);
   for (BlockCosts::Layer& layer : blocks.layers) {
     const SplitBackward parts =
         split_backward(build_layer(setting, layer.which, recompute).backward);

@@ -37,7 +37,9 @@ class BlockPricer {
   struct Where {
     const Layouts& layouts;
     const Collectives& collectives;
+    double busiest = 1;  ///< Load of the busiest expert rank.
   };
+  [[nodiscard]] Where where_of(const Plan& plan, const Layouts& layouts) const;
   [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& where);
   [[nodiscard]] BlockCost price(const Template& piece, const Where& where);
 
