@@ -125,7 +125,7 @@ class RandomArchitecture {
     experts.top_k = number(1, experts.count);
     experts.ffn = number(1, 5000);
     experts.shared_ffn = maybe(2) ? 0 : number(1, 5000);
-    experts.latent = maybe(3) ? number(1, 2000) : 0;
+    if (experts.ffn % 4 == 0) experts.latent = experts.ffn / 4;
     experts.shared_gate = experts.shared_ffn > 0 && maybe(2);
     experts.correction_bias = maybe(2);
     experts.normalize_top_k = maybe(2);
