@@ -1,10 +1,13 @@
 #include "stepwright/check/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/plan/grid.h"
 
@@ -21,14 +24,31 @@ FullestStage fullest_stage(const Prediction& prediction) {
   return {.stage = stage, .first_rank = rank};
 }
 
-/// Nothing where the plan is as good as the best, or no plan fits.
-Against way_to_best(const PlannedJob& planned, const TuneOptions& options) {
+/// Nothing where the table of the framework has no legal plan of the job: files can start more than
+/// is listed. Without changes where the plan is as good as the best, or no plan fits.
+std::optional<Against> way_to_best(const PlannedJob& planned, const TuneOptions& options) {
   Job job = planned.job;
   job.use_all = true;
-  const TuneResult result = tune(job, options);
+  TuneResult result;
+  try {
+    result = tune(job, options);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    return std::nullopt;
+  }
   std::optional<AttentionKernel> own;
   if (!job.attention_stated) own = planned.job.kernels.attention;
   return against(result, planned.plan, options, own);
+}
+
+/// Settings that matter and are in no plan: what they leave out may be why it does not fit.
+std::string unread_that_matters(const ImportReport& report) {
+  std::vector<std::string> names;
+  for (const UnreadSetting& one : report.not_read) {
+    if (one.matters == Matters::kYes) names.push_back(one.name);
+  }
+  if (names.empty()) return "";
+  return fmt::format("; without what was not read ({})", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -57,10 +77,11 @@ std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
   if (!check.fits()) {
     return fmt::format(
         "does not fit: stage {} (rank {}) needs {} of {} ({} kept free), {} too much; it fits with "
-        "a probability of {}",
+        "a probability of {}{}",
         check.fullest.stage, check.fullest.first_rank, format_bytes(memory.peak_bytes),
         format_bytes(memory.capacity_bytes), format_bytes(memory.reserve_bytes),
-        format_bytes(memory.over_by_bytes()), format_percent(memory.p_fits));
+        format_bytes(memory.over_by_bytes()), format_percent(memory.p_fits),
+        unread_that_matters(check.imported.report));
   }
   if (most_gain && check.gain() >= *most_gain) {
     return fmt::format("leaves {} of a step on the table, {} or more are too much",

@@ -21,7 +21,8 @@ struct JobCheck {
   ImportedPlan imported;                 ///< Without a target where a plan file was given.
   std::optional<Prediction> prediction;  ///< Of a plan that starts.
   FullestStage fullest;
-  /// The way to the best plan that the framework runs; nothing where the plan does not start.
+  /// The way to the best plan that the framework runs; nothing where the plan does not start, or
+  /// where no legal plan of the job is one that the framework is known to run.
   std::optional<Against> better;
 
   [[nodiscard]] bool starts() const { return !imported.refused; }

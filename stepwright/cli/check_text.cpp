@@ -28,6 +28,9 @@ std::string prediction_lines(const JobCheck& check) {
 }
 
 std::string better_text(const JobCheck& check) {
+  if (!check.better) {
+    return line("better", "not searched: no other plan of this job is known to run there");
+  }
   if (check.better->changes.empty()) {
     return line("better",
                 check.fits() ? "nothing found" : "no plan of this job fits on these devices");

@@ -9,6 +9,7 @@ namespace stepwright {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// Arguments of a model with so many layers, and what else is said.
 JobCheck checked(int layers, const std::string& more, const std::string& cluster = "dgx-h100") {
@@ -63,6 +64,34 @@ TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {
   EXPECT_GT(check.gain(), 0.1);
   EXPECT_THAT(fault_of(check, 0.1), HasSubstr("on the table"));
   EXPECT_EQ(fault_of(check, check.gain() + 0.01), "");
+}
+
+TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
+  const JobCheck check =
+      checked(80,
+              "--pipeline-model-parallel-size 2 --moe-permute-fusion --use-tp-pp-dp-mapping "
+              "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te",
+              "dgx-a100-40g");
+  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("without what was not read ("));
+  const JobCheck plain = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
+  EXPECT_THAT(fault_of(plain, std::nullopt), Not(HasSubstr("not read")));
+}
+
+TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
+  // LLaMA-Factory's second trainer: Ulysses makes two ranks of four sequences on eight devices.
+  const SourceFile file{"train.yaml",
+                        "model: Qwen/Qwen3-0.6B\ntrain_dataset: data.yaml\noutput_dir: out\n"
+                        "micro_batch_size: 1\nglobal_batch_size: 4\ncutoff_len: 2048\n"
+                        "bf16: true\ndist_config:\n  name: fsdp2\n  dcp_path: null\n"
+                        "  cp_mode: ulysses\n  cp_size: 2\n"};
+  Given given;
+  given.cluster = "dgx-h100:1";
+  const JobCheck check = check_job(import_sources("llama-factory", {&file, 1}, given, true));
+  EXPECT_TRUE(check.starts());
+  EXPECT_TRUE(check.fits());
+  EXPECT_FALSE(check.better);
+  EXPECT_EQ(check.gain(), 0);
+  EXPECT_EQ(fault_of(check, 0.01), "");
 }
 
 TEST(Check, WhatChangesSetIsAPlanOfThatTime) {
