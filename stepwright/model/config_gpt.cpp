@@ -167,7 +167,10 @@ Architecture read_falcon(const ConfigFields& fields) {
   Architecture model = read_gpt(
       fields, {.ffn = "ffn_hidden_size", .position = Position::kRope, .activation = "activation"});
   model.kv_heads = falcon_kv_heads(fields, model.heads);
-  if (fields.flag("alibi", false)) model.position = Position::kAlibi;
+  if (fields.flag("alibi", false)) {
+    model.position = Position::kAlibi;
+    model.beyond = "what distance takes from scores is scaled as they are";
+  }
   set_biases(model, fields.flag("bias", false));
   const bool grouped = fields.flag("new_decoder_architecture", false);
   model.parallel_residual = fields.flag("parallel_attn", true);

@@ -23,6 +23,9 @@ GPT = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "vocab_size":
 GPT |= {"resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0, "rotary_dim": 6}
 GPT |= {"bos_token_id": None, "eos_token_id": None}
 FALCON = {name: size for name, size in SIZES.items() if name != "intermediate_size"}
+DYNAMIC = {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 100.0, "factor": 2.0}}
+BLOOM = {"hidden_size": 32, "n_head": 4, "n_layer": 2, "vocab_size": VOCABULARY}
+BLOOM |= {"bos_token_id": None, "eos_token_id": None}
 LATENT = {
     "num_key_value_heads": 4,
     "q_lora_rank": 12,
@@ -70,9 +73,15 @@ def of_attention() -> dict[str, transformers.PreTrainedConfig]:
         "ernie4_5": t.Ernie4_5Config(**SIZES, **FEW, head_dim=8),
         "glm": t.GlmConfig(**SIZES, **FEW, head_dim=8, attention_bias=True),
         "glm4": t.Glm4Config(**SIZES, **FEW, head_dim=8),
+        "dynamic": t.LlamaConfig(**(SIZES | {"max_position_embeddings": 8}), **DYNAMIC),
         "helium": t.HeliumConfig(**SIZES, **FEW, head_dim=8),
         "nanochat": t.NanoChatConfig(**SIZES, **FEW, final_logit_softcapping=None),
         "stablelm": t.StableLmConfig(**SIZES, **FEW, qk_layernorm=True, use_qkv_bias=True),
+        "bloom": t.BloomConfig(**BLOOM),
+        "bloom of six heads": t.BloomConfig(**(BLOOM | {"hidden_size": 36, "n_head": 6})),
+        "mpt of six heads": t.MptConfig(
+            d_model=36, n_heads=6, n_layers=2, max_seq_len=64, vocab_size=VOCABULARY
+        ),
         "gptj": t.GPTJConfig(**GPT),
         "codegen": t.CodeGenConfig(**GPT),
         "falcon of one key head": t.FalconConfig(**FALCON, alibi=False),

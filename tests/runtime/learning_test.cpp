@@ -155,6 +155,17 @@ const Case kCases[] = {
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 16, scoring: sigmoid, scale: 2.5}}",
      "  routing: learned\n"},
+    {"Bloom",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, position: alibi, norm: layernorm, "
+     "bias: true, gated: false, embedding_norm: true, tied: true}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"AlibiOfSixHeads",
+     "{layers: [{count: 1, window: 5}, {count: 1}], hidden: 36, heads: 6, kv_heads: 3, ffn: 48, "
+     "vocab: 256, position: alibi, attention_cap: 0.05, dropout: 0.2}"},
+    {"AlibiAmongDocuments",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, position: alibi}", "",
+     "micro_batch: 2\n",
+     ", lengths: {histogram: [[2, 3], [5, 4], [7, 2], [13, 1]]}, packing: greedy"},
     {"ExpertsOfALatentWidth",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, gated: false, activation: relu2, experts: "
      "{count: 8, top_k: 3, ffn: 16, latent: 20, shared_ffn: 24, scoring: sigmoid, scale: 2.5}}",

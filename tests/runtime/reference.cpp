@@ -201,6 +201,24 @@ class Model {
     return x.transpose(1, 2);
   }
 
+  /// What ALiBi adds to scores [heads, length, length], by the code of its paper (arXiv 2108.12409,
+  /// ofirpress/attention_with_linear_biases): slopes of powers of two, and between them.
+  Tensor distances(std::int64_t length) const {
+    std::int64_t even = 1;
+    while (2 * even <= m_.heads) even *= 2;
+    std::vector<double> slopes;
+    for (std::int64_t i = 1; i <= even; ++i) {
+      slopes.push_back(std::pow(2.0, -8.0 * static_cast<double>(i) / static_cast<double>(even)));
+    }
+    for (std::int64_t i = 1; std::ssize(slopes) < m_.heads; i += 2) {
+      slopes.push_back(
+          std::pow(2.0, -8.0 * static_cast<double>(i) / static_cast<double>(2 * even)));
+    }
+    const Tensor place = at::arange(length, at::kDouble);
+    return at::tensor(slopes, at::kDouble).view({-1, 1, 1}) *
+           (place.unsqueeze(0) - place.unsqueeze(1));
+  }
+
   /// The scores [batch, heads, length, length] as a softmax, with a sink where there are any.
   Tensor probabilities(const Tensor& scores, const std::string& at_layer) {
     if (!m_.sinks) return scores.softmax(-1);
@@ -378,6 +396,7 @@ class Model {
     const double scale =
         m_.attention_scale > 0 ? m_.attention_scale : 1 / std::sqrt(1.0 * m_.head_dim);
     Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);
+    if (m_.position == Position::kAlibi) scores = scores + distances(x.size(1));
     scores = scores.masked_fill(seen_keys(of_layer, x.size(1)).logical_not(), -INFINITY);
     const Tensor weights =
         dropped(probabilities(scores, at_layer), index, DropoutPlace::kProbabilities);

@@ -30,6 +30,8 @@ constexpr const char* kDirect =
     "{layers: 4, hidden: 32, heads: 4, vocab: 250, latent: {query_rank: 0, kv_rank: 10, "
     "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 2, "
     "ffn: 24, shared_ffn: 16, groups: 4, top_groups: 2}}";
+constexpr const char* kAlibi =
+    "{layers: 4, hidden: 48, heads: 12, kv_heads: 4, ffn: 48, vocab: 250, position: alibi}";
 constexpr const char* kNarrowExperts =
     "{layers: 4, hidden: 32, heads: 4, vocab: 250, experts: {count: 8, top_k: 2, ffn: 24, "
     "latent: 20, shared_ffn: 16}}";
@@ -68,6 +70,14 @@ const RankCase kVariants[] = {
     {"LatentExperts", 4, kDirect,
      "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n",
      "  routing: learned\n"},
+    {"AlibiTensor", 2, kAlibi, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
+    {"AlibiRing", 4, kAlibi,
+     "parallel: {context: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\n"},
+    {"AlibiAllGather", 2, kAlibi,
+     "parallel: {context: 2}\ncontext_kind: all-gather\nmicro_batch: 2\n"},
+    {"AlibiUlysses", 4, kAlibi,
+     "parallel: {context: 2, tensor: 2}\ncontext_kind: ulysses\nmicro_batch: 2\n"},
+    {"AlibiPipeline", 2, kAlibi, "parallel: {pipeline: 2}\nmicro_batch: 1\nrecompute: full\n"},
     {"NarrowExperts", 4, kNarrowExperts,
      "parallel: {tensor: 2, data: 2, expert: 2}\nsequence_parallel: true\nmicro_batch: 2\n"
      "sharding: GGG\nrecompute: selective\n",

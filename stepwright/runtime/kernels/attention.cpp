@@ -1,5 +1,6 @@
 // The attention core from queries, keys and values side by side in each row. Context parallelism
 // gives it keys and values apart: those of one other rank (ring) or those of all (all-gather).
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -29,18 +30,35 @@ struct Visitors {
   bool whole = false;  ///< The queries' own, one sequence in order.
 };
 
+/// The numbers of a call's heads among those of the model.
+at::Tensor heads_of_call(const Call& call) {
+  const Setting& s = call.rank.setting;
+  const bool exchanged = s.context > 1 && s.context_kind == ContextKind::kUlysses;
+  const std::int64_t first = call.rank.place.tensor * s.heads() +
+                             (exchanged ? call.rank.place.context * call.op.shape.heads : 0);
+  return at::arange(first, first + call.op.shape.heads, call.rank.index_options());
+}
+
+/// A slope for each head: powers of two evenly apart down to 2^-8, as many as the largest power of
+/// two that there are heads for; the rest lies between them (ALiBi, arXiv 2108.12409; huggingface/
+/// transformers models/bloom/modeling_bloom.py, `build_alibi_tensor`).
+at::Tensor slopes_of(const Call& call) {
+  const auto exact = call.rank.options_of(call.rank.setting.exact);
+  const auto even = static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(call.rank.setting.model->heads)));
+  const at::Tensor head = heads_of_call(call).to(exact.dtype());
+  const at::Tensor place = at::where(head.lt(static_cast<double>(even)), head + 1,
+                                     head - static_cast<double>(even) + 0.5);
+  return at::exp2(place * (-8.0 / static_cast<double>(even)));
+}
+
 /// Rows of the probabilities of all heads of the global batch, by sequence, head and query:
 /// [batch * heads * queries].
 at::Tensor probability_rows(const Call& call, const at::Tensor& queries) {
   const Setting& s = call.rank.setting;
   const at::Tensor sequences =
       call.batch->places.view({s.batch, -1}).select(1, 0).div(s.length, "floor");
-  const bool exchanged = s.context > 1 && s.context_kind == ContextKind::kUlysses;
-  const std::int64_t first = call.rank.place.tensor * s.heads() +
-                             (exchanged ? call.rank.place.context * call.op.shape.heads : 0);
-  const at::Tensor heads =
-      at::arange(first, first + call.op.shape.heads, call.rank.index_options());
-  const at::Tensor matrices = sequences.unsqueeze(1) * s.model->heads + heads;
+  const at::Tensor matrices = sequences.unsqueeze(1) * s.model->heads + heads_of_call(call);
   return (matrices.unsqueeze(2) * s.length + queries).flatten();
 }
 
@@ -78,6 +96,7 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   in.scale = model.attention_scale > 0 ? model.attention_scale
                                        : 1 / std::sqrt(static_cast<double>(s.head_dim));
   in.cap = model.attention_cap;
+  if (model.position == Position::kAlibi) in.slopes = slopes_of(call);
   in.dropout = dropout_of(call, in.mask);
   return in;
 }

@@ -50,16 +50,24 @@ at::Tensor scores_of(const AttentionInputs& in) {
   return in.cap > 0 ? scores.div_(in.cap).tanh_().mul_(in.cap) : scores;
 }
 
+/// Less what distance takes from them.
+at::Tensor biased(const AttentionInputs& in, const at::Tensor& scores) {
+  if (!in.slopes.defined()) return scores;
+  const at::Tensor before = in.mask.keys.unsqueeze(0) - in.mask.queries.unsqueeze(1);
+  return scores + in.slopes.to(scores.scalar_type()).view({1, -1, 1, 1}) * before;
+}
+
 /// Minus infinity where a query does not see a key.
 at::Tensor masked(const AttentionInputs& in, const at::Tensor& scores) {
-  return scores.masked_fill(hidden_keys(in.mask), -std::numeric_limits<double>::infinity());
+  return biased(in, scores)
+      .masked_fill(hidden_keys(in.mask), -std::numeric_limits<double>::infinity());
 }
 
 /// Whether the fused kernel of the CPU covers it; on other devices products and a softmax run.
 bool fused(const AttentionInputs& in) {
   return in.queries.is_cpu() && in.mask.whole && !in.mask.key_documents.defined() &&
-         in.mask.window == 0 && in.cap == 0 && in.values.size(-1) == in.queries.size(-1) &&
-         !in.dropout.kept.defined();
+         in.mask.window == 0 && in.cap == 0 && !in.slopes.defined() &&
+         in.values.size(-1) == in.queries.size(-1) && !in.dropout.kept.defined();
 }
 
 /// Probabilities, or their gradients, behind dropout.

@@ -30,8 +30,9 @@ struct AttentionInputs {
   at::Tensor values;
   AttentionMask mask;
   AttentionDropout dropout;
-  double scale = 1;  ///< Of the scores.
-  double cap = 0;    ///< Their bound by a hyperbolic tangent; 0: none.
+  double scale = 1;        ///< Of the scores.
+  double cap = 0;          ///< Their bound by a hyperbolic tangent; 0: none.
+  at::Tensor slopes = {};  ///< ALiBi [heads]: of what distance takes from a score; undefined: none.
 };
 
 /// The result of an attention over some keys; two such merge into that over the keys of both.

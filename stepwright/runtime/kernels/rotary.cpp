@@ -18,7 +18,7 @@ struct Angles {
 Angles angles_of(const Call& call, double sign) {
   const auto exact = call.rank.options_of(call.rank.setting.exact);
   const std::vector<double> frequencies =
-      rotary_frequencies(*call.rank.setting.model, call.layer_class());
+      rotary_frequencies(*call.rank.setting.model, call.layer_class(), call.rank.setting.length);
   const at::Tensor angles =
       at::outer(call.batch->positions.to(exact.dtype()), at::tensor(frequencies, exact));
   return {at::cos(angles).unsqueeze(1), (at::sin(angles) * sign).unsqueeze(1)};

@@ -37,14 +37,14 @@ void check_variants(const Architecture& model) {
 void check_model(const Architecture& model) {
   refuse(model.has_indexer(), "model.latent.index_heads", "an indexer",
          "leave it 0: every token sees all before it");
-  const bool added = model.position == Position::kAlibi || model.position == Position::kSinusoidal;
-  refuse(added, "model.position", name_of(kPositionNames, model.position),
-         "executed are rope, learned and none");
+  refuse(model.position == Position::kSinusoidal, "model.position",
+         name_of(kPositionNames, model.position), "executed are rope, learned, alibi and none");
   if (model.rotary_scaling) {
     const RotaryScalingKind kind = model.rotary_scaling->kind;
-    const bool known = kind == RotaryScalingKind::kLinear || kind == RotaryScalingKind::kLlama3;
+    const bool known = kind == RotaryScalingKind::kLinear || kind == RotaryScalingKind::kLlama3 ||
+                       kind == RotaryScalingKind::kDynamic;
     refuse(!known, "model.rotary_scaling", name_of(kRotaryScalingNames, kind),
-           "executed are linear and llama3");
+           "executed are linear, llama3 and dynamic");
   }
   refuse(model.sees_images(), "model.encoder", "an encoder of images",
          "say batch.images 0 to train the language model alone");
@@ -113,6 +113,10 @@ void check_executable(const PlannedJob& planned) {
   const auto chunks = [](const auto& each) { return each.first.chunked; };
   refuse(job.documents && carries_state(job.model), "batch.lengths",
          "documents with a mixer that carries a state", "leave out one of them");
+  const bool dynamic =
+      job.model.rotary_scaling && job.model.rotary_scaling->kind == RotaryScalingKind::kDynamic;
+  refuse(job.documents && dynamic, "batch.lengths", "documents with dynamic rotary scaling",
+         "leave out one of them");
   refuse(job.documents && std::ranges::any_of(job.model.layer_classes(), chunks), "batch.lengths",
          "documents in attention by chunks", "leave out one of them");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||

@@ -29,9 +29,9 @@ TEST(Refusals, RanksThatThePlanDoesNotHave) {
 TEST(Refusals, WhatIsNotExecutedYet) {
   const Trained run = train(
       {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, "
-                                      "position: alibi}"})});
+                                      "position: sinusoidal}"})});
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_THAT(run.errors, HasSubstr("model.position: alibi"));
+  EXPECT_THAT(run.errors, HasSubstr("model.position: sinusoidal"));
 }
 
 TEST(Refusals, RotaryScalingThatIsNotExecuted) {
