@@ -88,6 +88,7 @@ std::string trained_line(const Prediction& prediction) {
   const Architecture& model = prediction.planned.job.model;
   if (!model.freezes()) return "";
   const std::int64_t trained = count_trained_parameters(model);
+  if (trained == prediction.parameters) return "";  // What rests is an encoder's.
   const double share = static_cast<double>(trained) / static_cast<double>(prediction.parameters);
   return fmt::format("trained     {} of {} parameters ({})\n", format_count(trained),
                      format_count(prediction.parameters), format_percent(share));

@@ -40,7 +40,8 @@ TEST(Answers, OfFineTuningAreThese) {
   const Workplace place;
   expect_golden("fine_tuning.txt",
                 without_seconds(transcript(place, "tune examples/adapters.yaml --top 3")) +
-                    without_seconds(transcript(place, "tune examples/packed.yaml --top 3")));
+                    without_seconds(transcript(place, "tune examples/packed.yaml --top 3")) +
+                    without_seconds(transcript(place, "tune examples/images.yaml --top 3")));
 }
 
 TEST(Answers, OfTrafficAreThese) {
