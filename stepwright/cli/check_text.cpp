@@ -35,8 +35,11 @@ std::string better_text(const JobCheck& check) {
     return line("better",
                 check.fits() ? "nothing found" : "no plan of this job fits on these devices");
   }
-  return line("better", fmt::format("{} of a step, by", format_percent(check.gain()))) + "\n" +
-         changes_text(check.better->changes);
+  const std::string gain =
+      check.fits() ? fmt::format("{} of a step, by", format_percent(check.gain()))
+                   : fmt::format("fits and takes {} a step with",
+                                 format_time(check.better->changes.back().reached.step_time_s));
+  return line("better", gain) + "\n" + changes_text(check.better->changes);
 }
 
 }  // namespace

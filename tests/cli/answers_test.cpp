@@ -140,6 +140,17 @@ TEST(Answers, OfLaunchFilesAreThese) {
   expect_golden("launch.txt", text);
 }
 
+TEST(Answers, OfChecksAreThese) {
+  const Workplace place;
+  place.write("train.yaml",
+              "model_name_or_path: meta-llama/Llama-3.1-8B\nstage: sft\ndo_train: true\n"
+              "finetuning_type: full\nuse_galore: true\ncutoff_len: 4096\nbf16: true\n"
+              "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n");
+  expect_golden("check.txt",
+                transcript(place, "check train.yaml --cluster dgx-h100") +
+                    transcript(place, "check examples/llama-3-70b.megatron.sh --cluster dgx-h100"));
+}
+
 TEST(Answers, OfStudiesOfCollectivesAreThese) {
   const Workplace place;
   place.write("shared.yaml",

@@ -207,6 +207,17 @@ TEST(Torchtitan, SplitsLayersAsItDoes) {
   EXPECT_THAT(read.report.not_read, testing::Not(lists("training.dtype", Matters::kYes)));
 }
 
+TEST(Torchtitan, OptimizersBesideThatOfMatricesMatter) {
+  const std::string fork =
+      "\n[optimizer]\nname = \"Muon\"\nhead_optimizer = \"lion\"\n"
+      "embedding_optimizer = \"adamw\"\n";
+  const ImportedPlan read = import_text("", "job.toml", kTitanToml + fork);
+  EXPECT_EQ(read.planned.job.optimizer, Optimizer::kMuon);
+  EXPECT_THAT(read.report.not_read, lists("optimizer.head_optimizer", Matters::kYes));
+  EXPECT_THAT(read.report.not_read,
+              testing::Not(lists("optimizer.embedding_optimizer", Matters::kYes)));
+}
+
 TEST(Torchtitan, ReadsWhatItPrints) {
   const std::string log = R"([rank0]: Running with configs: {
   "model": {"name": "llama3", "flavor": "70B"},

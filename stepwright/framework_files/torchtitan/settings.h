@@ -4,6 +4,10 @@
 
 namespace stepwright {
 
+/// Optimizers of forks, beside that of matrices.
+inline constexpr std::string_view kBesideMatrices =
+    "the optimizer of what is no matrix: AdamW's states are counted";
+
 /// What is known of a configuration of torchtitan: torchtitan/config/job_config.py (TOML),
 /// torchtitan/config/configs.py and torchtitan/trainer.py (Python).
 inline constexpr KnownSetting kTitanSettings[] = {
@@ -54,6 +58,10 @@ inline constexpr KnownSetting kTitanSettings[] = {
     {"loss.()", "job.kernels"},
     {"loss.*", ""},
     {"optimizer.state_dtype", "", Matters::kYes, "moments narrower than fp32", "float32"},
+    {"optimizer.embedding_optimizer", "", Matters::kYes, kBesideMatrices, "adamw"},
+    {"optimizer.head_optimizer", "", Matters::kYes, kBesideMatrices, "adamw"},
+    {"optimizer.scalar_optimizer", "", Matters::kYes, kBesideMatrices, "adamw"},
+    {"optimizer.routing_optimizer", "", Matters::kYes, kBesideMatrices, "adamw"},
     {"compile.enable", "job.kernels"},
     {"compile.components", "job.kernels"},
     {"training.compile", "job.kernels"},
