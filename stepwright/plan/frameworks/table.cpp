@@ -55,10 +55,16 @@ FrameworkBuckets read_buckets(Node node) {
 }
 
 AbilityEntry read_line(Node node) {
-  node.allow_only({"ability", "words", "with", "variant", "from", "before", "source"});
+  node.allow_only({"ability", "words", "except", "with", "variant", "from", "before", "source"});
   AbilityEntry entry;
   entry.ability = node.get("ability").choice(kAbilityNames);
-  entry.words = read_words(node.get("words"), entry.ability);
+  if (const auto except = node.find("except")) {
+    if (node.find("words")) except->fail("beside words: one of the two says what runs");
+    const WordSet all = WordSet().set() >> (WordSet().size() - ability_words(entry.ability).size());
+    entry.words = all & ~read_words(*except, entry.ability);
+  } else {
+    entry.words = read_words(node.get("words"), entry.ability);
+  }
   entry.source = read_source(node);
   if (const auto with = node.find("with")) {
     if (with->is_mapping()) {
