@@ -7,6 +7,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
+#include "stepwright/model/catalog.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/legality.h"
@@ -320,6 +321,25 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
   EXPECT_EQ(nearest_run({"deepspeed", ""}, narrow, plan), std::nullopt);
 }
 
+TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
+  Job job;
+  job.model = built_in_model("llama-3-8b").value();
+  job.model.encoder =
+      Encoder{.name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
+  job.cluster = built_in_cluster("dgx-h100", 1).value();
+  job.sequences = 64;
+  job.length = 4096;
+  Plan plan;
+  plan.parallel.data = 8;
+  plan.sharding = *sharding_of("GGG");
+  EXPECT_FALSE(not_run({.name = "megatron-core"}, job, plan).empty());
+  EXPECT_FALSE(not_run({.name = "stepwright"}, job, plan).empty());
+  const auto images = [](const NotRun& what) { return what.ability == Ability::kModel; };
+  EXPECT_TRUE(std::ranges::none_of(not_run({.name = "deepspeed"}, job, plan), images));
+  job.model.encoder->images = 0;
+  EXPECT_TRUE(std::ranges::none_of(not_run({.name = "stepwright"}, job, plan), images));
+}
+
 TEST(Frameworks, KernelsAreThoseOfTheDevice) {
   const auto attention = [](std::string name, std::string_view cluster) {
     return default_kernels({std::move(name), ""}, built_in_cluster(cluster, 1)->device).attention;
@@ -340,6 +360,10 @@ std::string entry_refused(const std::string& lines) {
 TEST(Frameworks, EntriesNameWhatIsWrong) {
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: [1f2b], source: s}]"),
               HasSubstr("f.yaml:4:36: runs.0.words.0: must be one of gpipe, 1f1b"));
+  EXPECT_THAT(entry_refused("runs: [{ability: schedule, except: [1f2b], source: s}]"),
+              HasSubstr("runs.0.except.0: must be one of gpipe, 1f1b"));
+  EXPECT_THAT(entry_refused("runs: [{ability: layers, words: any, except: [any], source: s}]"),
+              HasSubstr("one of the two"));
   EXPECT_THAT(entry_refused("runs: [{ability: shedule, words: [], source: s}]"),
               HasSubstr("did you mean 'schedule'?"));
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: []}]"), HasSubstr("source"));
