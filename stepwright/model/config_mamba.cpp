@@ -42,7 +42,6 @@ Architecture read_mamba_sizes(const ConfigFields& fields, bool tied) {
 
 constexpr std::int64_t kScanChunk = 2048;  // mamba_ssm, selective_scan_fwd_kernel.cuh: kChunkSize
 
-/// `falcon_mamba` norms step sizes, B and C without weights.
 Architecture read_mamba(const ConfigFields& fields) {
   Architecture model = read_mamba_sizes(fields, true);
   const std::int64_t width =
@@ -58,6 +57,12 @@ Architecture read_mamba(const ConfigFields& fields) {
                  .convolution_bias = fields.flag("use_conv_bias", true),
                  .bias = fields.flag("use_bias", false)};
   set_mixers_alone(Mixer::kMamba, model);
+  return model;
+}
+
+Architecture read_falcon_mamba(const ConfigFields& fields) {
+  Architecture model = read_mamba(fields);
+  model.beyond = "norms without weights of step sizes, B and C";
   return model;
 }
 
@@ -300,7 +305,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
 const ConfigFamily kMambaFamilies[] = {
     {"bamba", read_bamba, usual_names()},
     {"falcon_h1", read_falcon_h1, usual_names()},
-    {"falcon_mamba", read_mamba, kMambaNames},
+    {"falcon_mamba", read_falcon_mamba, kMambaNames},
     {"granitemoehybrid", read_granite_hybrid, usual_names()},
     {"jamba", read_jamba, usual_names()},
     {"mamba", read_mamba, kMambaNames},

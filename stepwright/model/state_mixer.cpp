@@ -58,6 +58,7 @@ void add_selection(Parameters& list, const StateMixer& m) {
     list.push_back({.name = "mixer.select_norm",
                     .rows = m.step_rank + 2 * m.state,
                     .vector = true,
+                    .per_head = true,
                     .start = Start::kOnes,
                     .fused = {m.step_rank, m.state, m.state}});
   }

@@ -93,7 +93,8 @@ struct NormRole {
   Keep input{};
   Keep statistics{};
   LayerPart part{};
-  Keep copies{};  ///< What it keeps beside them when it is not fused.
+  Keep copies{};           ///< What it keeps beside them when it is not fused.
+  std::int64_t parts = 1;  ///< Of a row, each of which is normed by itself.
 };
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role);
 /// Gradient of a norm's input, plus `residual` when there is one; the weight's gradient with it.

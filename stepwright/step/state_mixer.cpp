@@ -12,7 +12,7 @@ namespace stepwright {
 namespace {
 
 constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStatistics,
-                               LayerPart::kMixerSelectNorm, Keep::kMixerSelectionCopies};
+                               LayerPart::kMixerSelectNorm, Keep::kMixerSelectionCopies, 3};
 
 /// Sizes of one rank.
 struct Sizes {
@@ -188,10 +188,11 @@ void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_c
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerStep,
                         {.rows = step.rows, .columns = step.inner}),
             {d_low, d_selected}, {d_selected});
-  share(e, d_selected, Phase::kDataGradient, LayerPart::kMixerSelect);
+  // Of the rank's own channels: what all ranks give is summed behind the norm, as its weights are.
   if (e.s.model->state_mixer->selection_normed) {
     d_selected = norm_backward(e, d_selected, {select.rows, select.columns}, kSelectNorm);
   }
+  share(e, d_selected, Phase::kDataGradient, LayerPart::kMixerSelect);
   const TensorId d_x = linear_backward(e, d_selected, Keep::kMixerConvolved, select);
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerSelect,
                         {.rows = select.rows, .columns = select.inner}),

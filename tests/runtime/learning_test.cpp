@@ -196,6 +196,13 @@ const Case kCases[] = {
      "{layers: [{count: 2, mixer: mamba, feed_forward: none}], hidden: 32, heads: 4, "
      "vocab: 256, state_mixer: {heads: 24, state: 5, step_rank: 3, convolution_bias: true}}",
      "", "micro_batch: 2\nrecompute: full\n"},
+    {"Jamba",
+     "{layers: [{count: 1, mixer: mamba, feed_forward: experts}, {count: 1}], hidden: 32, heads: "
+     "4, "
+     "ffn: 48, vocab: 256, position: none, experts: {count: 4, top_k: 2, ffn: 16, "
+     "normalize_top_k: false}, state_mixer: {heads: 24, state: 5, step_rank: 3, "
+     "convolution_bias: true, selection_normed: true}}",
+     "  routing: learned\n", "micro_batch: 2\nrecompute: selective\n"},
     {"ShortConvolution",
      "{layers: [{count: 1, mixer: short_convolution}, {count: 1}], hidden: 32, heads: 4, ffn: 48, "
      "vocab: 256, state_mixer: {heads: 32, kernel: 3, bias: true, convolution_bias: true}}"},

@@ -123,8 +123,15 @@ Tensor mamba(const Architecture& model, const Tensor& x, const LayerParameters& 
   const StateMixer& m = *model.state_mixer;
   const std::vector<Tensor> in = linear(x, p, "mixer.in").chunk(2, -1);
   const Tensor values = at::silu(convolved(in[0], p));
-  const std::vector<Tensor> selected =
+  std::vector<Tensor> selected =
       linear(values, p, "mixer.select").split_with_sizes({m.step_rank, m.state, m.state}, -1);
+  if (m.selection_normed) {
+    const std::vector<Tensor> weights =
+        p("mixer.select_norm").flatten().split_with_sizes({m.step_rank, m.state, m.state});
+    for (std::size_t i = 0; i < selected.size(); ++i) {
+      selected[i] = levelled(selected[i], model.norm_epsilon) * weights[i];
+    }
+  }
   const Tensor steps = at::softplus(linear(selected[0], p, "mixer.step"));
   const Tensor decays = (-p("mixer.decay").exp() * steps.unsqueeze(-1)).exp();
   const auto all = [&](const Tensor& t) { return t.unsqueeze(2).expand({-1, -1, m.heads, -1}); };

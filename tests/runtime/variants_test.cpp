@@ -140,6 +140,10 @@ constexpr const char* kMamba2 =
 constexpr const char* kMamba =
     "{layers: [{count: 4, mixer: mamba}], hidden: 32, heads: 4, ffn: 48, vocab: 250, "
     "state_mixer: {heads: 24, state: 5, step_rank: 3, convolution_bias: true}}";
+constexpr const char* kJamba =
+    "{layers: [{count: 3, mixer: mamba}, {count: 1}], hidden: 32, heads: 4, ffn: 48, vocab: 250, "
+    "position: none, state_mixer: {heads: 24, state: 5, step_rank: 3, convolution_bias: true, "
+    "selection_normed: true}}";
 constexpr const char* kShort =
     "{layers: [{count: 3, mixer: short_convolution}, {count: 1}], hidden: 32, heads: 4, ffn: 48, "
     "vocab: 250, state_mixer: {heads: 32, kernel: 3, bias: true, convolution_bias: true}}";
@@ -164,6 +168,11 @@ const RankCase kStates[] = {
     {"MambaContext", 4, kMamba,
      "parallel: {context: 2, tensor: 2}\nmicro_batch: 2\nrecompute: full\n"},
     {"MambaPipeline", 2, kMamba, "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-v\n"},
+    {"JambaTensor", 2, kJamba, "parallel: {tensor: 2}\nmicro_batch: 2\n"},
+    {"JambaSequence", 4, kJamba,
+     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"},
+    {"JambaContext", 4, kJamba,
+     "parallel: {context: 2, tensor: 2}\nmicro_batch: 2\nrecompute: full\n"},
     {"ShortTensor", 2, kShort,
      "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: full\n"},
     {"ShortContext", 4, kShort, "parallel: {context: 2, tensor: 2}\nmicro_batch: 2\n"},

@@ -1,4 +1,7 @@
 // RMSNorm and LayerNorm over rows.
+#include <array>
+#include <vector>
+
 #include "stepwright/model/parameters.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
@@ -71,9 +74,56 @@ void accumulate_named(const Call& call, std::string_view name, const at::Tensor&
   if (gradient.defined()) accumulate(gradient, value);
 }
 
+/// Widths of what is normed by itself in a row of Mamba: step sizes, B and C (Jamba).
+std::array<std::int64_t, 3> selected_widths(const Call& call) {
+  const StateMixer& m = *call.rank.setting.model->state_mixer;
+  return {m.step_rank, m.state, m.state};
+}
+
+void select_norm_forward(Call& call) {
+  const auto type = call.exact_type();
+  const at::Tensor x = call.read(0).to(type);
+  const at::Tensor weight = call.weight(name_of(call.op.part)).to(type);
+  std::vector<at::Tensor> out;
+  std::vector<at::Tensor> scales;
+  std::int64_t begin = 0;
+  for (const std::int64_t width : selected_widths(call)) {
+    const Normed part = rms(x.narrow(1, begin, width).contiguous(), weight.narrow(0, begin, width),
+                            call.rank.setting.model->norm_epsilon);
+    out.push_back(part.out);
+    scales.push_back(part.statistics);
+    begin += width;
+  }
+  call.write(0, at::cat(out, 1).to(call.read(0).scalar_type()));
+  call.write(1, at::cat(scales, 1));
+}
+
+void select_norm_backward(Call& call) {
+  const auto type = call.exact_type();
+  const std::string_view name = name_of(call.op.part);
+  const at::Tensor dy = call.read(0).to(type);
+  const at::Tensor x = call.read(1).to(type);
+  const at::Tensor weight = call.weight(name).to(type);
+  std::vector<at::Tensor> inputs;
+  std::vector<at::Tensor> weights;
+  std::int64_t begin = 0;
+  for (const std::int64_t width : selected_widths(call)) {
+    const auto part = static_cast<std::int64_t>(inputs.size());
+    const Gradients g =
+        rms_backward(dy.narrow(1, begin, width), x.narrow(1, begin, width),
+                     call.read(2).narrow(1, part, 1), weight.narrow(0, begin, width));
+    inputs.push_back(g.input);
+    weights.push_back(g.weight);
+    begin += width;
+  }
+  call.write(0, at::cat(inputs, 1).to(call.read(0).scalar_type()));
+  accumulate_named(call, name, at::cat(weights));
+}
+
 }  // namespace
 
 void norm_forward(Call& call) {
+  if (call.op.part == LayerPart::kMixerSelectNorm) return select_norm_forward(call);
   if (call.op.purpose == Purpose::kHeadSums) return head_sums(call);
   if (call.op.purpose == Purpose::kHeadNorm) return head_norm_forward(call);
   const at::Tensor x = normed(call, call.read(0));
@@ -89,6 +139,7 @@ void norm_forward(Call& call) {
 }
 
 void norm_backward_kernel(Call& call) {
+  if (call.op.part == LayerPart::kMixerSelectNorm) return select_norm_backward(call);
   if (call.op.purpose == Purpose::kHeadSums) return head_sums(call);
   if (call.op.purpose == Purpose::kHeadNorm) return head_norm_backward(call);
   const at::Tensor& dy = call.read(0);
