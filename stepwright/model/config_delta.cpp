@@ -92,6 +92,8 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   if (!carries_state(model)) model.state_mixer.reset();
   if (fields.flag("linear_allow_neg_eigval", true)) {
     model.beyond = "strengths of delta nets up to two";
+  } else if (model.norm_epsilon != 1e-5) {
+    model.beyond = "norms of delta nets by an epsilon of 1e-5";
   }
   return model;
 }

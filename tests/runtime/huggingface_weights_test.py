@@ -164,6 +164,18 @@ def of_states() -> dict[str, transformers.PreTrainedConfig]:
             mamba_dt_rank=3,
             use_mamba_kernels=False,
         ),
+        "olmo_hybrid": t.OlmoHybridConfig(
+            **SIZES,
+            **FEW,
+            layer_types=["linear_attention", "full_attention"],
+            linear_num_key_heads=4,
+            linear_num_value_heads=4,
+            linear_key_head_dim=8,
+            linear_value_head_dim=8,
+            linear_allow_neg_eigval=False,
+            rms_norm_eps=1e-5,  # that of the norms of its delta nets
+            rope_parameters=rotary(1e4),
+        ),
         "granitemoehybrid": t.GraniteMoeHybridConfig(
             **SIZES,
             **FEW,

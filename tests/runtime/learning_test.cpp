@@ -203,6 +203,15 @@ const Case kCases[] = {
      "normalize_top_k: false}, state_mixer: {heads: 24, state: 5, step_rank: 3, "
      "convolution_bias: true, selection_normed: true}}",
      "  routing: learned\n", "micro_batch: 2\nrecompute: selective\n"},
+    {"NormsOfTheirOwn",
+     "{layers: [{count: 1, norms: after}, {count: 1, norms: both}, {count: 1}], hidden: 32, "
+     "heads: 4, ffn: 48, vocab: 256}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
+    {"FalconH1",
+     "{layers: [{count: 2, beside: mamba2}], hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: "
+     "256, state_mixer: {heads: 4, head_dim: 6, groups: 2, state: 8, kernel: 3, "
+     "convolution_bias: true}}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
     {"ShortConvolution",
      "{layers: [{count: 1, mixer: short_convolution}, {count: 1}], hidden: 32, heads: 4, ffn: 48, "
      "vocab: 256, state_mixer: {heads: 32, kernel: 3, bias: true, convolution_bias: true}}"},

@@ -429,17 +429,19 @@ class Model {
   }
 
   Tensor mix(const Tensor& rows, std::int64_t index) {
-    const Mixer mixer = m_.layer_class(index).mixer;
-    if (mixer == Mixer::kAttention) return attention(rows, index);
-    return mix_states(m_, mixer, rows, of_layer(index));
+    const LayerClass layer = m_.layer_class(index);
+    if (!layer.attends()) return mix_states(m_, layer.mixer, rows, of_layer(index));
+    const Tensor attended = attention(rows, index);
+    if (layer.beside == Mixer::kNone) return attended;
+    return attended + mix_states(m_, layer.beside, rows, of_layer(index));
   }
 
-  Tensor before(const Tensor& x, const std::string& name) {
-    return m_.norm_placement == NormPlacement::kAfter ? x : norm(x, name);
+  Tensor before(const Tensor& x, std::int64_t index, const std::string& name) {
+    return m_.norms_inputs(m_.layer_class(index)) ? norm(x, name) : x;
   }
 
-  Tensor after(const Tensor& y, const std::string& name) {
-    return m_.norm_placement == NormPlacement::kBefore ? y : norm(y, name + "_out");
+  Tensor after(const Tensor& y, std::int64_t index, const std::string& name) {
+    return m_.norms_results(m_.layer_class(index)) ? norm(y, name + "_out") : y;
   }
 
   Tensor layer(const Tensor& x, std::int64_t index) {
@@ -449,18 +451,18 @@ class Model {
     const bool mixes = of_layer.mixer != Mixer::kNone;
     const bool feeds = of_layer.feed_forward != FeedForward::kNone;
     if (m_.parallel_residual && mixes && of_layer.feed_forward == FeedForward::kDense) {
-      const Tensor first = before(x, first_name);
-      const Tensor second = m_.shared_input_norm ? first : before(x, second_name);
+      const Tensor first = before(x, index, first_name);
+      const Tensor second = m_.shared_input_norm ? first : before(x, index, second_name);
       const Tensor both = mix(first, index) + feed_forward(second, index);
       return x + dropped(both, index, DropoutPlace::kAfterMlp) * m_.residual_scale;
     }
     Tensor z = x;
     if (mixes) {
-      const Tensor y = after(mix(before(x, first_name), index), first_name);
+      const Tensor y = after(mix(before(x, index, first_name), index), index, first_name);
       z = z + dropped(y, index, DropoutPlace::kAfterAttention) * m_.residual_scale;
     }
     if (!feeds) return z;
-    const Tensor y = after(feed_forward(before(z, second_name), index), second_name);
+    const Tensor y = after(feed_forward(before(z, index, second_name), index), index, second_name);
     return z + dropped(y, index, DropoutPlace::kAfterMlp) * m_.residual_scale;
   }
 

@@ -144,6 +144,10 @@ constexpr const char* kJamba =
     "{layers: [{count: 3, mixer: mamba}, {count: 1}], hidden: 32, heads: 4, ffn: 48, vocab: 250, "
     "position: none, state_mixer: {heads: 24, state: 5, step_rank: 3, convolution_bias: true, "
     "selection_normed: true}}";
+constexpr const char* kBeside =
+    "{layers: [{count: 2, beside: mamba2, norms: both}, {count: 2, beside: mamba2}], hidden: 32, "
+    "heads: 4, ffn: 48, vocab: 250, state_mixer: {heads: 8, head_dim: 6, groups: 4, state: 8, "
+    "kernel: 3, normed: true, convolution_bias: true}}";
 constexpr const char* kShort =
     "{layers: [{count: 3, mixer: short_convolution}, {count: 1}], hidden: 32, heads: 4, ffn: 48, "
     "vocab: 250, state_mixer: {heads: 32, kernel: 3, bias: true, convolution_bias: true}}";
@@ -173,6 +177,12 @@ const RankCase kStates[] = {
      "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"},
     {"JambaContext", 4, kJamba,
      "parallel: {context: 2, tensor: 2}\nmicro_batch: 2\nrecompute: full\n"},
+    {"BesideTensor", 4, kBeside,
+     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"
+     "recompute: selective\n"},
+    {"BesideContext", 4, kBeside,
+     "parallel: {context: 2, tensor: 2}\nmicro_batch: 2\nrecompute: full\n"},
+    {"BesidePipeline", 2, kBeside, "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\n"},
     {"ShortTensor", 2, kShort,
      "parallel: {tensor: 2}\nsequence_parallel: true\nmicro_batch: 2\nrecompute: full\n"},
     {"ShortContext", 4, kShort, "parallel: {context: 2, tensor: 2}\nmicro_batch: 2\n"},

@@ -26,12 +26,6 @@ void check_variants(const Architecture& model) {
   refuse(model.gate_bias, "model.gate_bias", "true", "executed are gates without biases");
   refuse(model.state_mixer && model.state_mixer->selection_normed && model.norm != Norm::kRms,
          "model.state_mixer.selection_normed", "layernorm", "executed is rmsnorm");
-  refuse(std::ranges::any_of(model.pattern,
-                             [](const LayerClass& layer) { return layer.norms.has_value(); }),
-         "model.layers.norms", "places of their own", "executed is one place for all layers");
-  refuse(std::ranges::any_of(model.pattern,
-                             [](const LayerClass& layer) { return layer.beside != Mixer::kNone; }),
-         "model.layers.beside", "a second mixer", "executed is one in each layer");
 }
 
 void check_model(const Architecture& model) {
