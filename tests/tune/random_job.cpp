@@ -58,6 +58,22 @@ void draw_training(Draw& draw, Job& job) {
   job.documents->packs = make_packs(lengths, packing, job.length);
 }
 
+/// A tower of 24 layers, which rests or learns.
+void draw_encoder(Draw& draw, Job& job) {
+  job.model.encoder = Encoder{.name = "tower",
+                              .parameters = 303'507'456,
+                              .projector = 20'979'712,
+                              .patches = 576,
+                              .tokens = 576,
+                              .flops = 4.06e11,
+                              .layers = 24,
+                              .hidden = 1024,
+                              .heads = 16,
+                              .ffn = 4096,
+                              .images = draw.of<double>({0.5, 1})};
+  job.model.frozen.encoder = draw.chance(2);
+}
+
 /// Lists a few values of some dimensions, so that many spaces can be gone through.
 void draw_space(Draw& draw, Job& job) {
   using Size = std::int64_t;
@@ -96,6 +112,7 @@ Job random_job(std::uint64_t seed) {
   draw_kernels(draw, job);
   draw_space(draw, job);
   draw_training(draw, job);
+  if (draw.chance(6)) draw_encoder(draw, job);
   return job;
 }
 
