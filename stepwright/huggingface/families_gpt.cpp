@@ -43,79 +43,52 @@ constexpr ParameterNames kGptNeox[] = {
     {"mlp.fc2_bias", Storage::kWhole, {".mlp.dense_4h_to_h.bias"}},
 };
 
-constexpr ParameterNames kOpt[] = {
+/// Layers of fairseq's decoders.
+constexpr ParameterNames kFairseq[] = {
+    {"head.bias", Storage::kWhole, {"lm_head.bias"}},
+    {"norm.attention", Storage::kWhole, {".self_attn_layer_norm.weight"}},
+    {"norm.attention_bias", Storage::kWhole, {".self_attn_layer_norm.bias"}},
+    {"attention.output", Storage::kWhole, {".self_attn.out_proj.weight"}},
+    {"attention.output_bias", Storage::kWhole, {".self_attn.out_proj.bias"}},
+    {"norm.mlp", Storage::kWhole, {".final_layer_norm.weight"}},
+    {"norm.mlp_bias", Storage::kWhole, {".final_layer_norm.bias"}},
+    {"mlp.fc1", Storage::kWhole, {".fc1.weight"}},
+    {"mlp.fc1_bias", Storage::kWhole, {".fc1.bias"}},
+    {"mlp.fc2", Storage::kWhole, {".fc2.weight"}},
+    {"mlp.fc2_bias", Storage::kWhole, {".fc2.bias"}},
+    {"attention.qkv",
+     Storage::kParts,
+     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
+    {"attention.qkv_bias",
+     Storage::kParts,
+     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
+};
+
+constexpr ParameterNames kOptOwn[] = {
     {"embedding.word", Storage::kWhole, {"model.decoder.embed_tokens.weight"}},
     {"embedding.position", Storage::kWhole, {"model.decoder.embed_positions.weight"}},
     {"norm.final", Storage::kWhole, {"model.decoder.final_layer_norm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"model.decoder.final_layer_norm.bias"}},
     {"head.weight", Storage::kWhole, {"lm_head.weight"}},
-    {"head.bias", Storage::kWhole, {"lm_head.bias"}},
-    {"norm.attention", Storage::kWhole, {".self_attn_layer_norm.weight"}},
-    {"norm.attention_bias", Storage::kWhole, {".self_attn_layer_norm.bias"}},
-    {"attention.output", Storage::kWhole, {".self_attn.out_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".self_attn.out_proj.bias"}},
-    {"norm.mlp", Storage::kWhole, {".final_layer_norm.weight"}},
-    {"norm.mlp_bias", Storage::kWhole, {".final_layer_norm.bias"}},
-    {"mlp.fc1", Storage::kWhole, {".fc1.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {".fc1.bias"}},
-    {"mlp.fc2", Storage::kWhole, {".fc2.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {".fc2.bias"}},
-    {"attention.qkv",
-     Storage::kParts,
-     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
-    {"attention.qkv_bias",
-     Storage::kParts,
-     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
 };
+constexpr auto kOpt = joined_names(kOptOwn, kFairseq);
 
-constexpr ParameterNames kXglm[] = {
+constexpr ParameterNames kXglmOwn[] = {
     {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
     {"norm.final", Storage::kWhole, {"model.layer_norm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"model.layer_norm.bias"}},
     {"head.weight", Storage::kWhole, {"lm_head.weight"}},
-    {"head.bias", Storage::kWhole, {"lm_head.bias"}},
-    {"norm.attention", Storage::kWhole, {".self_attn_layer_norm.weight"}},
-    {"norm.attention_bias", Storage::kWhole, {".self_attn_layer_norm.bias"}},
-    {"attention.output", Storage::kWhole, {".self_attn.out_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".self_attn.out_proj.bias"}},
-    {"norm.mlp", Storage::kWhole, {".final_layer_norm.weight"}},
-    {"norm.mlp_bias", Storage::kWhole, {".final_layer_norm.bias"}},
-    {"mlp.fc1", Storage::kWhole, {".fc1.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {".fc1.bias"}},
-    {"mlp.fc2", Storage::kWhole, {".fc2.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {".fc2.bias"}},
-    {"attention.qkv",
-     Storage::kParts,
-     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
-    {"attention.qkv_bias",
-     Storage::kParts,
-     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
 };
+constexpr auto kXglm = joined_names(kXglmOwn, kFairseq);
 
-constexpr ParameterNames kBiogpt[] = {
+constexpr ParameterNames kBiogptOwn[] = {
     {"embedding.word", Storage::kWhole, {"biogpt.embed_tokens.weight"}},
     {"embedding.position", Storage::kWhole, {"biogpt.embed_positions.weight"}},
     {"norm.final", Storage::kWhole, {"biogpt.layer_norm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"biogpt.layer_norm.bias"}},
     {"head.weight", Storage::kWhole, {"output_projection.weight"}},
-    {"head.bias", Storage::kWhole, {"lm_head.bias"}},
-    {"norm.attention", Storage::kWhole, {".self_attn_layer_norm.weight"}},
-    {"norm.attention_bias", Storage::kWhole, {".self_attn_layer_norm.bias"}},
-    {"attention.output", Storage::kWhole, {".self_attn.out_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".self_attn.out_proj.bias"}},
-    {"norm.mlp", Storage::kWhole, {".final_layer_norm.weight"}},
-    {"norm.mlp_bias", Storage::kWhole, {".final_layer_norm.bias"}},
-    {"mlp.fc1", Storage::kWhole, {".fc1.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {".fc1.bias"}},
-    {"mlp.fc2", Storage::kWhole, {".fc2.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {".fc2.bias"}},
-    {"attention.qkv",
-     Storage::kParts,
-     {".self_attn.q_proj.weight", ".self_attn.k_proj.weight", ".self_attn.v_proj.weight"}},
-    {"attention.qkv_bias",
-     Storage::kParts,
-     {".self_attn.q_proj.bias", ".self_attn.k_proj.bias", ".self_attn.v_proj.bias"}},
 };
+constexpr auto kBiogpt = joined_names(kBiogptOwn, kFairseq);
 
 constexpr ParameterNames kBloom[] = {
     {"embedding.word", Storage::kWhole, {"transformer.word_embeddings.weight"}},
