@@ -124,7 +124,8 @@ constexpr ParameterNames kMpt[] = {
     {"mlp.fc2", Storage::kWhole, {".ffn.down_proj.weight"}},
 };
 
-constexpr ParameterNames kBigCode[] = {
+/// GPT-2's, with products stored as linear layers.
+constexpr ParameterNames kGptLinear[] = {
     {"embedding.word", Storage::kWhole, {"transformer.wte.weight"}},
     {"embedding.position", Storage::kWhole, {"transformer.wpe.weight"}},
     {"norm.final", Storage::kWhole, {"transformer.ln_f.weight"}},
@@ -135,33 +136,23 @@ constexpr ParameterNames kBigCode[] = {
     {"norm.attention_bias", Storage::kWhole, {".ln_1.bias"}},
     {"norm.mlp", Storage::kWhole, {".ln_2.weight"}},
     {"norm.mlp_bias", Storage::kWhole, {".ln_2.bias"}},
-    {"attention.qkv", Storage::kWhole, {".attn.c_attn.weight"}},
-    {"attention.qkv_bias", Storage::kWhole, {".attn.c_attn.bias"}},
-    {"attention.output", Storage::kWhole, {".attn.c_proj.weight"}},
-    {"attention.output_bias", Storage::kWhole, {".attn.c_proj.bias"}},
     {"mlp.fc1", Storage::kWhole, {".mlp.c_fc.weight"}},
     {"mlp.fc1_bias", Storage::kWhole, {".mlp.c_fc.bias"}},
     {"mlp.fc2", Storage::kWhole, {".mlp.c_proj.weight"}},
     {"mlp.fc2_bias", Storage::kWhole, {".mlp.c_proj.bias"}},
 };
 
-constexpr ParameterNames kGptNeo[] = {
-    {"embedding.word", Storage::kWhole, {"transformer.wte.weight"}},
-    {"embedding.position", Storage::kWhole, {"transformer.wpe.weight"}},
-    {"norm.final", Storage::kWhole, {"transformer.ln_f.weight"}},
-    {"norm.final_bias", Storage::kWhole, {"transformer.ln_f.bias"}},
-    {"head.weight", Storage::kWhole, {"lm_head.weight"}},
-    {"head.bias", Storage::kWhole, {"lm_head.bias"}},
-    {"norm.attention", Storage::kWhole, {".ln_1.weight"}},
-    {"norm.attention_bias", Storage::kWhole, {".ln_1.bias"}},
-    {"norm.mlp", Storage::kWhole, {".ln_2.weight"}},
-    {"norm.mlp_bias", Storage::kWhole, {".ln_2.bias"}},
+constexpr ParameterNames kBigCodeOwn[] = {
+    {"attention.qkv", Storage::kWhole, {".attn.c_attn.weight"}},
+    {"attention.qkv_bias", Storage::kWhole, {".attn.c_attn.bias"}},
+    {"attention.output", Storage::kWhole, {".attn.c_proj.weight"}},
+    {"attention.output_bias", Storage::kWhole, {".attn.c_proj.bias"}},
+};
+constexpr auto kBigCode = joined_names(kBigCodeOwn, kGptLinear);
+
+constexpr ParameterNames kGptNeoOwn[] = {
     {"attention.output", Storage::kWhole, {".attn.attention.out_proj.weight"}},
     {"attention.output_bias", Storage::kWhole, {".attn.attention.out_proj.bias"}},
-    {"mlp.fc1", Storage::kWhole, {".mlp.c_fc.weight"}},
-    {"mlp.fc1_bias", Storage::kWhole, {".mlp.c_fc.bias"}},
-    {"mlp.fc2", Storage::kWhole, {".mlp.c_proj.weight"}},
-    {"mlp.fc2_bias", Storage::kWhole, {".mlp.c_proj.bias"}},
     {"attention.qkv",
      Storage::kParts,
      {".attn.attention.q_proj.weight", ".attn.attention.k_proj.weight",
@@ -170,6 +161,7 @@ constexpr ParameterNames kGptNeo[] = {
      Storage::kParts,
      {".attn.attention.q_proj.bias", ".attn.attention.k_proj.bias", ".attn.attention.v_proj.bias"}},
 };
+constexpr auto kGptNeo = joined_names(kGptNeoOwn, kGptLinear);
 
 constexpr ParameterNames kGptj[] = {
     {"embedding.word", Storage::kWhole, {"transformer.wte.weight"}},
