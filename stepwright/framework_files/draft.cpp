@@ -284,9 +284,9 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
   if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);
-  if (job.model.encoder && !draft.adapters) {
-    job.model.frozen.encoder = draft.frozen_images.encoder;
-    job.model.frozen.projector = draft.frozen_images.projector;
+  if (job.model.encoder && draft.frozen_images && !draft.adapters) {
+    job.model.frozen.encoder = draft.frozen_images->encoder;
+    job.model.frozen.projector = draft.frozen_images->projector;
   }
   keep_held_modules(draft, job.model);
   take_documents(read_given_batch(given.batch), job, draft);

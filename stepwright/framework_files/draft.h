@@ -66,7 +66,7 @@ struct Draft {
   Optimizer optimizer = Optimizer::kAdamW;
   MuonForm muon = MuonForm::kDuplicated;
   std::optional<AdapterWords> adapters;
-  Frozen frozen_images;                 ///< What of an encoder of images is not trained.
+  std::optional<Frozen> frozen_images;  ///< Where files say what of an encoder is trained.
   std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;

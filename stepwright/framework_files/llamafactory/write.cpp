@@ -67,6 +67,10 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
   add_llamafactory_precision(file, job.precision);
   add_llamafactory_training(file, job.model);
+  if (job.model.encoder && !job.model.adapters) {
+    file.set("freeze_vision_tower", job.model.frozen.encoder);
+    file.set("freeze_multi_modal_projector", job.model.frozen.projector);
+  }
   if (job.optimizer == Optimizer::kMuon) {
     file.set("use_muon", true);
   } else {
