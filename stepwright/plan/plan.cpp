@@ -145,8 +145,8 @@ std::string plan_text(const Plan& plan) {
                       overlap_letters(plan.overlap));
   text += fmt::format(" collectives:{} {}", collectives_word(plan.collectives),
                       rank_order_word(plan.rank_order));
-  text += plan.layers.empty() ? " layers:even"
-                              : fmt::format(" layers:{}", fmt::join(plan.layers, ","));
+  text +=
+      plan.layers.empty() ? " layers:even" : fmt::format(" layers:{}", fmt::join(plan.layers, ","));
   return text + offload_text(plan.offload);
 }
 

@@ -15,8 +15,8 @@ struct AlikeLayers {
   std::size_t which = 0;  ///< Into the classes.
   bool again = false;
   std::int64_t count = 0;
-  /// Layers behind the last of these, by their place in `ChunkContent::alike`: none but those before
-  /// these there.
+  /// Layers behind the last of these, by their place in `ChunkContent::alike`: none but those
+  /// before these there.
   std::vector<std::int64_t> behind;
   bool operator==(const AlikeLayers&) const = default;
 };
