@@ -12,8 +12,7 @@ namespace stepwright {
 namespace {
 
 constexpr std::int64_t kLargestWidth = 1 << 20;  // Of a tower: no product of two overflows.
-constexpr std::int64_t kUsualPatches =
-    1024;  // Of an image of any size: 448 pixels in squares of 14.
+constexpr std::int64_t kUsualPatches = 1024;     // Of an image of any size: 448 pixels by 14.
 
 /// A stack of bidirectional layers over the patches of an image.
 struct Tower {

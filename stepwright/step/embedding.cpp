@@ -1,4 +1,5 @@
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "stepwright/step/blocks.h"
@@ -99,8 +100,8 @@ BlockPair build_embedding(const Setting& s, bool whole) {
          backward.gradients};
   const TensorId d_rows = embed_backward(b, dy);
   if (images != nullptr) {
-    std::vector<Kept> of_images(restored.begin() + 1, restored.end());
-    images->backward(b, of_images, d_rows, forward.builder, forward.parameters);
+    images->backward(b, std::span(restored).subspan(1), d_rows, forward.builder,
+                     forward.parameters);
   }
   backward.close_gradients();
   BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};

@@ -92,7 +92,7 @@ void EncoderWriter::forward(Emit& e, TensorId rows) {
   place(e, e.forward, x, rows);
 }
 
-void EncoderWriter::backward(Emit& b, std::vector<Kept>& restored, TensorId d_rows,
+void EncoderWriter::backward(Emit& b, std::span<Kept> restored, TensorId d_rows,
                              const TemplateBuilder& source, TensorId source_parameters) const {
   Emit around = within(b, restored.back());
   TensorId dx = activation(b, "gradient", tokens_, own_.model->hidden);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "stepwright/step/blocks.h"
@@ -21,8 +22,8 @@ class EncoderWriter {
   /// What the backward needs of the forward: of each layer, then of what stands around them.
   [[nodiscard]] const std::vector<Kept>& kept() const { return kept_; }
   /// From the gradient of the rows. `source`: the forward's template and its gathered parameters.
-  void backward(Emit& b, std::vector<Kept>& restored, TensorId d_rows,
-                const TemplateBuilder& source, TensorId source_parameters) const;
+  void backward(Emit& b, std::span<Kept> restored, TensorId d_rows, const TemplateBuilder& source,
+                TensorId source_parameters) const;
 
  private:
   [[nodiscard]] Emit within(const Emit& e, Kept& kept) const;

@@ -15,14 +15,15 @@ std::span<const EmbeddedFile> embedded_frameworks();
 
 namespace {
 
+WordSet all_words(Ability ability) {
+  return WordSet().set() >> (WordSet().size() - ability_words(ability).size());
+}
+
 /// A list of words of an ability, or `any`.
 WordSet read_words(Node node, Ability ability) {
   const std::vector<std::string>& known = ability_words(ability);
   WordSet words;
-  if (node.is_scalar() && node.text() == "any") {
-    for (std::size_t i = 0; i < known.size(); ++i) words.set(i);
-    return words;
-  }
+  if (node.is_scalar() && node.text() == "any") return all_words(ability);
   for (std::size_t i = 0; i < node.size(); ++i) {
     const auto found = std::ranges::find(known, node.at(i).text());
     if (found == known.end()) {
@@ -60,8 +61,7 @@ AbilityEntry read_line(Node node) {
   entry.ability = node.get("ability").choice(kAbilityNames);
   if (const auto except = node.find("except")) {
     if (node.find("words")) except->fail("beside words: one of the two says what runs");
-    const WordSet all = WordSet().set() >> (WordSet().size() - ability_words(entry.ability).size());
-    entry.words = all & ~read_words(*except, entry.ability);
+    entry.words = all_words(entry.ability) & ~read_words(*except, entry.ability);
   } else {
     entry.words = read_words(node.get("words"), entry.ability);
   }

@@ -58,10 +58,10 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
 /// that one; the costs of the layers and of an embedding are in the chunk.
 void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
                                       const ChunkContent& content) const {
+  const auto costs_of = [&](const AlikeLayers& layers) -> const BlockCosts::Recomputed& {
+    return blocks.layers[layers.which].of(content.place(layers));
+  };
   for (const AlikeLayers& alike : content.alike) {
-    const auto costs_of = [&](const AlikeLayers& layers) -> const BlockCosts::Recomputed& {
-      return blocks.layers[layers.which].of(content.place(layers));
-    };
     const BlockCosts::Recomputed& own = costs_of(alike);
     KeptBytes before{chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
                      chunk.backward.retained_bytes - own.split().data.retained_bytes};
