@@ -33,7 +33,7 @@ std::optional<Against> way_to_best(const PlannedJob& planned, const TuneOptions&
   try {
     result = tune(job, options);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kInput) throw;
+    if (error.kind() != ErrorKind::kNoPlan) throw;
     return std::nullopt;
   }
   std::optional<AttentionKernel> own;

@@ -31,7 +31,8 @@ struct JobCheck {
   [[nodiscard]] double gain() const;
 };
 
-/// Predicts a plan, and looks for a better one of the same job under the same framework.
+/// Predicts a plan, and looks for a better one of the same job under the same framework. Fails with
+/// `kInput` where its job says what no search can take.
 JobCheck check_job(ImportedPlan imported, const TuneOptions& options = {});
 
 /// Why the job should not be queued, in one sentence: it does not start, or does not fit, or leaves

@@ -48,7 +48,7 @@ class Check : public Command {
     const std::optional<double> most_gain = read_gain();
     ImportedPlan imported = read(console);
     reserve_.apply(imported.planned.job);
-    const JobCheck check = check_job(std::move(imported));
+    const JobCheck check = checked(std::move(imported));
     std::optional<RunComparison> run;
     if (!logs_.empty() && check.starts()) run = compare_run(*check.prediction, logs_);
     std::string fault = fault_of(check, most_gain);
@@ -76,6 +76,17 @@ class Check : public Command {
         .target = "", .planned = load_plan_file(first, console), .report = {}, .refused = {}};
     imported.refused = illegal(imported.planned.job, imported.planned.plan);
     return imported;
+  }
+
+  /// A search that finds fault with the job names its file.
+  [[nodiscard]] JobCheck checked(ImportedPlan imported) const {
+    try {
+      return check_job(std::move(imported));
+    } catch (const Error& error) {
+      if (!error.of_input()) throw;
+      const std::string& first = files_.files().front();
+      fail_input(fmt::format("{}: {}", first, error.what()), {.file = first});
+    }
   }
 
   [[nodiscard]] std::optional<double> read_gain() const {

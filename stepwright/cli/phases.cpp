@@ -78,7 +78,7 @@ class PhasesCommand : public Command {
     try {
       return best_splits(job, [&](const Job& part) { return tune(part, search_); });
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kInput) throw;
+      if (!error.of_input()) throw;
       fail_input(fmt::format("{}: {}", file_, error.what()), {.file = file_});
     }
   }

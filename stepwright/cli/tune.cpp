@@ -153,7 +153,7 @@ class Tune : public Command {
     try {
       return tune(job, options_);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kInput) throw;
+      if (!error.of_input()) throw;
       fail_input(fmt::format("{}: {}", job_, error.what()), {.file = job_});
     }
   }

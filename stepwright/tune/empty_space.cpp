@@ -155,8 +155,9 @@ void fail_empty(const Job& job, const Enumeration& enumeration) {
   const Dimensions space = dimensions(rest);
   const Enumeration left(rest, space);
   if (left.legal() == 0) reasons.push_back(farthest(rest, space, left));
-  fail_input(fmt::format("the search space is empty: none of its {} plans is legal; {}",
-                         format_count(enumeration.total()), fmt::join(reasons, "; and ")));
+  throw Error(ErrorKind::kNoPlan,
+              fmt::format("the search space is empty: none of its {} plans is legal; {}",
+                          format_count(enumeration.total()), fmt::join(reasons, "; and ")));
 }
 
 }  // namespace stepwright

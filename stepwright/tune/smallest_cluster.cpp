@@ -33,7 +33,7 @@ std::optional<TuneResult> try_nodes(const Job& job, const TuneOptions& options,
   try {
     return tune_on_cluster(with_nodes(job, nodes), options);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kInput || nodes == job.cluster.nodes) throw;
+    if (error.kind() != ErrorKind::kNoPlan || nodes == job.cluster.nodes) throw;
     return std::nullopt;
   }
 }

@@ -123,7 +123,7 @@ TuneResult tune_on_parts(const Job& job, const TuneOptions& options) {
       }
       if (!best || better(result, *best)) best = std::move(result);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kInput) throw;
+      if (error.kind() != ErrorKind::kNoPlan) throw;
       if (!of_the_whole) of_the_whole = error;
     }
   }

@@ -73,7 +73,7 @@ class Candidates {
         const TuneResult found = search_(part);
         if (found.plans.front().fits) add(found.job, found.plans.front().plan);
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::kInput) throw;
+        if (!error.of_input()) throw;
       }
     }
   }

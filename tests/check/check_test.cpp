@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "stepwright/plan/files.h"
+#include "tests/core/refusal.h"
 
 namespace stepwright {
 namespace {
@@ -92,6 +93,19 @@ TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
   EXPECT_FALSE(check.better);
   EXPECT_EQ(check.gain(), 0);
   EXPECT_EQ(fault_of(check, 0.01), "");
+}
+
+TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
+  const SourceFile file{"train.sh",
+                        "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
+                        "--hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
+                        "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
+                        "--micro-batch-size 1 --global-batch-size 64"};
+  Given given;
+  given.cluster = "dgx-h100";
+  ImportedPlan imported = import_sources("megatron", {&file, 1}, given, true);
+  imported.planned.job.space.tensor = {0};
+  EXPECT_THAT(refusal([&] { check_job(imported); }), HasSubstr("search.tensor lists 0"));
 }
 
 TEST(Check, WhatChangesSetIsAPlanOfThatTime) {

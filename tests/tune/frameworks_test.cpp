@@ -176,7 +176,7 @@ TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
     tune(job, few());
     ADD_FAILURE() << "nothing was refused";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_EQ(error.kind(), ErrorKind::kNoPlan);
     EXPECT_THAT(error.what(), HasSubstr("megatron-lm runs schedule 1f1b, interleaved"));
     EXPECT_THAT(error.what(), HasSubstr("with no framework"));
   }

@@ -42,7 +42,8 @@ void tell(const py::object& progress, const TuneProgress& state) {
 
 const char* kind_word(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInput: return "input";
+    case ErrorKind::kInput:
+    case ErrorKind::kNoPlan: return "input";
     case ErrorKind::kUnsupported: return "unsupported";
     case ErrorKind::kRuntime: break;
   }
