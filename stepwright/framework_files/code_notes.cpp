@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/plan/files/read_adapters.h"
 
 namespace stepwright {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMark = "# stepwright: ";
 
@@ -16,11 +21,17 @@ std::string code_notes(const PlannedJob& planned) {
   const std::string form = job.optimizer == Optimizer::kMuon
                                ? fmt::format(", muon: {}", name_of(kMuonFormNames, job.muon))
                                : "";
+  Json trained = Json::object();
+  write_training(trained, job);
+  std::string parts;
+  for (const auto& [key, value] : trained.items()) {
+    parts += fmt::format(", {}: {}", key, value.dump());
+  }
   return fmt::format(
       "# the training code does the rest:\n"
-      "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}}}\n",
+      "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}{}}}\n",
       kMark, planned.plan.micro_batch, micro_batches(job, planned.plan), job.sequences, job.length,
-      name_of(kOptimizerNames, job.optimizer), form);
+      name_of(kOptimizerNames, job.optimizer), form, parts);
 }
 
 void read_code_notes(const SourceFile& file, Draft& draft) {
@@ -34,7 +45,8 @@ void read_code_notes(const SourceFile& file, Draft& draft) {
   const Document document =
       Document::parse("code: " + line, file.name + " (what the training code does)");
   const Node node = document.root().get("code");
-  node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon"});
+  node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon",
+                   "adapters", "frozen"});
   const Fields fields(node);
   draft.plan.micro_batch = fields.integer("micro_batch", 1);
   draft.micro_batches = fields.size("micro_batches");
@@ -42,6 +54,7 @@ void read_code_notes(const SourceFile& file, Draft& draft) {
   draft.length = fields.size("length");
   draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
   draft.muon = fields.choice("muon", kMuonFormNames, draft.muon);
+  draft.trained = Document::from(node.placed_tree(), document.name());
 }
 
 }  // namespace stepwright

@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -249,6 +250,14 @@ void group_experts(Plan& plan, const Architecture& model, std::optional<std::int
       std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
 }
 
+/// Beside adapters all else is frozen anyway.
+void take_frozen(const Draft& draft, Architecture& model) {
+  if (!draft.frozen || draft.adapters) return;
+  model.frozen = *draft.frozen;
+  model.frozen.encoder = model.frozen.encoder && model.encoder;
+  model.frozen.projector = model.frozen.projector && model.encoder;
+}
+
 /// Adapters that nothing covers are left out of a plan that something covers without them.
 void keep_covered_adapters(Job& job, Draft& draft) {
   if (!illegal(job, draft.plan)) return;
@@ -284,10 +293,8 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();
   if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);
-  if (job.model.encoder && draft.frozen_images && !draft.adapters) {
-    job.model.frozen.encoder = draft.frozen_images->encoder;
-    job.model.frozen.projector = draft.frozen_images->projector;
-  }
+  take_frozen(draft, job.model);
+  if (draft.trained) read_training(draft.trained->root(), job);
   keep_held_modules(draft, job.model);
   take_documents(read_given_batch(given.batch), job, draft);
   group_experts(draft.plan, job.model, draft.expert_group);

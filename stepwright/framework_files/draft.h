@@ -66,7 +66,8 @@ struct Draft {
   Optimizer optimizer = Optimizer::kAdamW;
   MuonForm muon = MuonForm::kDuplicated;
   std::optional<AdapterWords> adapters;
-  std::optional<Frozen> frozen_images;  ///< Where files say what of an encoder is trained.
+  std::optional<Frozen> frozen;         ///< Where files say what is not trained, beside adapters.
+  std::optional<Document> trained;      ///< Adapters and frozen parts as a job says them.
   std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;

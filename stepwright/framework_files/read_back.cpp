@@ -18,7 +18,11 @@ PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
   const SourceFile file{fmt::format("the file for {}", target.word), target.write(planned, {})};
   Draft draft;
   draft.framework = job.framework;
-  given.known_model = job.model;
+  // What is trained of it must be said, like all else that a plan chooses.
+  Architecture whole = job.model;
+  whole.adapters.reset();
+  whole.frozen = {};
+  given.known_model = whole;
   target.read({&file, 1}, given, draft);
   if (draft.model) given.known_model.reset();
   return finish(draft, given, file.name);
@@ -55,8 +59,13 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
     compare("model.multi_token_weight", from.model.multi_token_weight, to.model.multi_token_weight);
   }
   compare("dropout", from.model.dropout, to.model.dropout);
-  if (from.model.adapters != to.model.adapters || from.model.frozen != to.model.frozen) {
-    lost.emplace_back("adapters and frozen parts become others");
+  if (from.model.adapters != to.model.adapters) {
+    lost.emplace_back(to.model.adapters ? "adapters become others"
+                                        : "adapters (all weights are trained there)");
+  }
+  if (from.model.frozen != to.model.frozen) {
+    lost.emplace_back(to.model.frozen.any() ? "frozen parts become others"
+                                            : "frozen parts (they are trained there)");
   }
   compare("precision", name_of(kPrecisionNames, from.precision),
           name_of(kPrecisionNames, to.precision));

@@ -4,6 +4,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/model/encoder.h"
 #include "tests/plan/random_plans.h"
 
 // Files of programs that stand on a framework and run a part of what it runs.
@@ -55,6 +56,91 @@ TEST(WrittenPrograms, AxolotlSaysItsMesh) {
                     HasSubstr("fsdp_version: 2")));
   EXPECT_THAT(refusal_of("axolotl", planned_on({.data = 16}, "NNG")),
               HasSubstr("sharding NNG: accelerate (axolotl) runs "));
+}
+
+/// A job of eight ranks that share all states, with parts of its model frozen.
+PlannedJob frozen_job(const Frozen& frozen) {
+  PlannedJob planned = planned_on({.data = 16}, "GGG");
+  planned.job.model.frozen = frozen;
+  return planned;
+}
+
+Architecture read_model_again(std::string_view target, const PlannedJob& planned,
+                              const std::string& text) {
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = small_job().model;
+  given.known_model->encoder = planned.job.model.encoder;
+  given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
+  const SourceFile file{std::string(target), text};
+  return import_sources(target, {&file, 1}, given).planned.job.model;
+}
+
+TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
+  PlannedJob planned = frozen_job({.embedding = true, .first = 1, .layers = 2});
+  for (const std::string_view target : {"axolotl", "accelerate", "deepspeed"}) {
+    SCOPED_TRACE(target);
+    EXPECT_EQ(read_model_again(target, planned, text_of(target, planned)).frozen,
+              planned.job.model.frozen);
+  }
+  for (const std::string_view target : {"megatron", "fsdp", "llama-factory"}) {
+    EXPECT_THAT([&] { export_plan(target, planned, "", true); },
+                testing::ThrowsMessage<Error>(
+                    HasSubstr("its files cannot say: frozen parts (they are trained there)")));
+  }
+  planned.job.model.frozen = {};
+  planned.job.model.adapters = Adapters{.rank = 8, .alpha = 16};
+  planned.job.model.adapters->targets = possible_targets(planned.job.model);
+  for (const std::string_view target : {"accelerate", "deepspeed", "axolotl"}) {
+    SCOPED_TRACE(target);
+    EXPECT_EQ(read_model_again(target, planned, text_of(target, planned)).adapters,
+              planned.job.model.adapters);
+  }
+  EXPECT_THAT([&] { export_plan("fsdp", planned, "", true); },
+              testing::ThrowsMessage<Error>(
+                  HasSubstr("its files cannot say: adapters (all weights are trained there)")));
+}
+
+TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
+  PlannedJob planned = frozen_job({.encoder = true, .layers = 1});
+  planned.job.model.encoder = Encoder{.parameters = 1000, .projector = 100};
+  const std::string text = text_of("axolotl", planned);
+  EXPECT_THAT(text, HasSubstr("(model.)?(language_model.)?(model.)?layers.(0)."));
+  EXPECT_EQ(read_model_again("axolotl", planned, text).frozen, planned.job.model.frozen);
+  planned.job.model.frozen = {.encoder = true, .projector = true, .first = 1, .layers = 1};
+  const std::string both = text_of("axolotl", planned);
+  EXPECT_THAT(both, HasSubstr("freeze_mm_modules: true"));
+  EXPECT_EQ(read_model_again("axolotl", planned, both).frozen, planned.job.model.frozen);
+}
+
+/// What is frozen by these patterns; nothing where they are listed as not read.
+std::optional<Frozen> frozen_by(const std::string& patterns) {
+  PlannedJob planned = frozen_job({});
+  planned.job.model.encoder = Encoder{.parameters = 1000, .projector = 100};
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = planned.job.model;
+  const SourceFile file{"train.yaml",
+                        "base_model: ./model\nmicro_batch_size: 1\nsequence_len: 4096\n"
+                        "unfrozen_parameters: " +
+                            patterns + "\n"};
+  const ImportedPlan plan = import_sources("axolotl", {&file, 1}, given);
+  const bool left = std::ranges::any_of(plan.report.not_read, [](const UnreadSetting& one) {
+    return one.name.starts_with("unfrozen_parameters") && one.matters == Matters::kYes;
+  });
+  if (left) return std::nullopt;
+  return plan.planned.job.model.frozen;
+}
+
+TEST(WrittenPrograms, PatternsOfAxolotlNameWholePartsOrAreLeftOut) {
+  EXPECT_EQ(frozen_by("[model.language_model.*, lm_head]"),
+            (Frozen{.encoder = true, .projector = true}));
+  EXPECT_EQ(frozen_by("[model.language_model, lm_head, model.multi_modal_projector.*]"),
+            (Frozen{.encoder = true}));
+  EXPECT_EQ(frozen_by("[\"^(?!(model.)?(vision_tower.))\"]"), std::nullopt);
+  EXPECT_EQ(frozen_by("[model.language_model.layers.1, lm_head]"), std::nullopt);
+  EXPECT_EQ(frozen_by("[\"^model.language_model.embed_tokens.weight$[:100]\"]"), std::nullopt);
+  EXPECT_EQ(frozen_by("[\"((a*)*)*b\"]"), std::nullopt);
 }
 
 TEST(WrittenPrograms, SwiftStartsMegatron) {

@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/axolotl/settings.h"
+#include "stepwright/framework_files/axolotl/unfrozen.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
@@ -180,6 +181,23 @@ void read_axolotl_adapters(const Fields& fields, Draft& draft) {
   if (fields.flag("lora_target_linear", false)) draft.adapters->modules = {"all-linear"};
 }
 
+/// axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py: freeze_mm_modules.
+constexpr Frozen kFrozenImages = {.encoder = true, .projector = true};
+
+/// axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except, freeze_mm_modules.
+void read_frozen_parts(const Fields& fields, const Given& given, Draft& draft) {
+  if (fields.flag("freeze_mm_modules", false)) draft.frozen = kFrozenImages;
+  const auto patterns = fields.node().find("unfrozen_parameters");
+  const std::optional<Architecture>& model = draft.model ? draft.model : given.known_model;
+  if (!patterns || !patterns->is_sequence() || !model || draft.adapters) return;
+  std::optional<Frozen> frozen = frozen_but(words_in(*patterns), *model);
+  if (!frozen) return;
+  static_cast<void>(fields.find("unfrozen_parameters"));
+  frozen->encoder = frozen->encoder || draft.frozen;
+  frozen->projector = frozen->projector || draft.frozen;
+  draft.frozen = frozen;
+}
+
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: first-fit decreasing;
 /// src/axolotl/utils/schemas/config.py: excess_length_strategy drops.
 constexpr PackingWords kMultipack = {
@@ -204,6 +222,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   read_attention_flags(fields, left_out, draft);
   read_loss(fields, draft);
   read_axolotl_adapters(fields, draft);
+  read_frozen_parts(fields, given, draft);
   take_packing(fields, "sample_packing", kMultipack, given, draft);
   take_optimizer(fields, "optimizer", left_out, draft);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);

@@ -3,6 +3,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/axolotl/axolotl.h"
+#include "stepwright/framework_files/axolotl/unfrozen.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -84,6 +85,17 @@ void add_axolotl_adapters(Tree& file, const Architecture& model) {
   if (adapters.base == DType::kFp8) file.set("load_in_8bit", true);
 }
 
+/// src/axolotl/train.py: freeze_mm_modules freezes an encoder and what stands behind it.
+void add_axolotl_frozen(Tree& file, Architecture model) {
+  if (model.adapters) return;
+  if (model.frozen.encoder && model.frozen.projector) {
+    file.set("freeze_mm_modules", true);
+    model.frozen.encoder = model.frozen.projector = false;
+  }
+  if (!model.frozen.any()) return;
+  file.set("unfrozen_parameters", Tree::sequence().add(unfrozen_pattern(model)));
+}
+
 }  // namespace
 
 std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -97,6 +109,7 @@ std::string write_axolotl(const PlannedJob& planned, const std::vector<std::stri
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
   add_axolotl_precision(file, job.precision);
   add_axolotl_adapters(file, job.model);
+  add_axolotl_frozen(file, job.model);
   file.set("optimizer", word_of(job.optimizer));
   add_axolotl_attention(file, job, plan);
   if (job.kernels.fused_cross_entropy) file.set("liger_fused_linear_cross_entropy", true);

@@ -17,6 +17,7 @@
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright {
@@ -88,6 +89,7 @@ Json code_json(const PlannedJob& planned, const std::vector<std::string>& header
   }
   if (planned.plan.recompute.kind == RecomputeKind::kFull) json["recompute"] = "full";
   if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
+  write_training(json, planned.job);
   return json;
 }
 
@@ -246,6 +248,9 @@ void read_code(const Fields& fields, Draft& draft) {
   if (const auto layers = code.find("layers")) draft.plan.layers = read_layers(*layers);
   draft.optimizer = code.choice("optimizer", kOptimizerNames, draft.optimizer);
   draft.muon = code.choice("muon", kMuonFormNames, draft.muon);
+  if (code.has("adapters") || code.has("frozen")) {
+    draft.trained = Document::from(code.node().placed_tree(), code.node().where());
+  }
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = RecomputeKind::kFull;

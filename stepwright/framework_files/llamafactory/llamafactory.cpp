@@ -126,8 +126,8 @@ void read_factory_program(const HubFiles& files, const Document& document, const
   draft.length = fields.integer("cutoff_len", kUsualLength);
   read_method(fields, left_out, draft);
   // hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: both by default.
-  draft.frozen_images = {.encoder = fields.flag("freeze_vision_tower", true),
-                         .projector = fields.flag("freeze_multi_modal_projector", true)};
+  draft.frozen = {.encoder = fields.flag("freeze_vision_tower", true),
+                  .projector = fields.flag("freeze_multi_modal_projector", true)};
   read_trainer_fields(fields, files, trainer, left_out, draft);
   if (fields.flag("use_muon", false)) draft.optimizer = Optimizer::kMuon;
   read_recomputation(fields, draft);

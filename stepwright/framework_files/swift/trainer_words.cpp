@@ -90,8 +90,8 @@ void read_weights_type(const Fields& fields, Draft& draft) {
 
 void read_tuner(const Fields& fields, std::string_view usual, Draft& draft) {
   // swift/arguments/tuner_args.py and swift/megatron/arguments/megatron_args.py: both by default.
-  draft.frozen_images = {.encoder = fields.flag("freeze_vit", true),
-                         .projector = fields.flag("freeze_aligner", true)};
+  draft.frozen = {.encoder = fields.flag("freeze_vit", true),
+                  .projector = fields.flag("freeze_aligner", true)};
   std::string kind(usual);
   for (const std::string_view key : {"train_type", "tuner_type"}) {
     const auto given = fields.node().find(key);
