@@ -143,8 +143,8 @@ constexpr ParameterNames kGptLinear[] = {
 };
 
 constexpr ParameterNames kBigCodeOwn[] = {
-    {"attention.qkv", Storage::kWhole, {".attn.c_attn.weight"}},
-    {"attention.qkv_bias", Storage::kWhole, {".attn.c_attn.bias"}},
+    {"attention.qkv", Storage::kByGroup, {".attn.c_attn.weight"}},
+    {"attention.qkv_bias", Storage::kByGroup, {".attn.c_attn.bias"}},
     {"attention.output", Storage::kWhole, {".attn.c_proj.weight"}},
     {"attention.output_bias", Storage::kWhole, {".attn.c_proj.bias"}},
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "stepwright/model/layer_order.h"
+
 namespace stepwright {
 namespace {
 
@@ -61,8 +63,21 @@ Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults) {
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults) {
   Architecture model = read_common(fields, defaults);
   model.head_dim = head_dim(fields, model, defaults.head_dim);
-  model.rotary_fraction = fields.rotary_fraction(1);
   return model;
+}
+
+void add_beyond(std::string_view what, Architecture& model) {
+  if (!model.beyond.empty()) model.beyond += ", ";
+  model.beyond += what;
+}
+
+void note_norms_behind_rotation(Architecture& model) {
+  add_beyond("queries and keys are normed behind their rotation", model);
+}
+
+void note_mixer_activation(const ConfigFields& fields, std::string_view key, Architecture& model) {
+  const bool silu = fields.activation(key, Activation::kSilu) == Activation::kSilu;
+  if (!silu && carries_state(model)) add_beyond("another activation than silu in mixers", model);
 }
 
 void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback) {

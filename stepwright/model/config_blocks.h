@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "stepwright/model/check.h"
 #include "stepwright/model/config_fields.h"
@@ -30,8 +31,15 @@ std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
 
 /// RMSNorm, a gated MLP, rotary positions, grouped queries: most families. Without `head_dim`.
 Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
-/// The same with the head dimension and its rotated share.
+/// The same with the head dimension. Whole heads are rotated: most families pass over a share that
+/// a file states.
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
+/// Says of a model what it computes beyond its description.
+void add_beyond(std::string_view what, Architecture& model);
+/// Queries and keys are normed behind their rotation (HunYuan).
+void note_norms_behind_rotation(Architecture& model);
+/// Mixers that carry a state are described with SiLU; `key` may say that they have another.
+void note_mixer_activation(const ConfigFields& fields, std::string_view key, Architecture& model);
 /// `attention_bias` of all four projections of attention.
 void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback = false);
 /// Norms of single heads of queries and keys, and `attention_bias` (Qwen3).

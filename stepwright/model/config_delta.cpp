@@ -43,6 +43,7 @@ void add_delta_net(const ConfigFields& fields, Architecture& model) {
                                  .kernel = fields.size_or("linear_conv_kernel_dim", 4),
                                  .normed = true};
   read_delta_layers(fields, model);
+  note_mixer_activation(fields, "hidden_act", model);
   if (!carries_state(model)) model.state_mixer.reset();
 }
 
@@ -89,12 +90,15 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
     if (!layer.attends()) layer.norms = NormPlacement::kBefore;
   }
   set_layers(model, std::move(layers));
-  if (!carries_state(model)) model.state_mixer.reset();
-  if (fields.flag("linear_allow_neg_eigval", true)) {
-    model.beyond = "strengths of delta nets up to two";
-  } else if (model.norm_epsilon != 1e-5) {
-    model.beyond = "norms of delta nets by an epsilon of 1e-5";
+  note_mixer_activation(fields, "hidden_act", model);
+  if (!carries_state(model)) {
+    model.state_mixer.reset();
+    return model;
   }
+  if (fields.flag("linear_allow_neg_eigval", true)) {
+    add_beyond("strengths of delta nets up to two", model);
+  }
+  if (model.norm_epsilon != 1e-5) add_beyond("norms of delta nets by an epsilon of 1e-5", model);
   return model;
 }
 

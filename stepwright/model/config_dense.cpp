@@ -44,7 +44,6 @@ Architecture read_qwen3_vl(const ConfigFields& fields) {
 Architecture read_qwen3(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 32});
   model.head_dim = fields.find({"head_dim"}) ? head_dim(fields, model) : 128;
-  model.rotary_fraction = fields.rotary_fraction(1);
   add_qwen3_attention(fields, model);
   read_windows(fields, WindowRule::kFromLayer, 4096, model);
   return model;
@@ -64,6 +63,9 @@ Architecture read_cwm(const ConfigFields& fields) {
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   model.mlp_bias = fields.flag("mlp_bias", false);
   read_windows(fields, slides_but_first, 8192, model);
+  if (!fields.rotary()) {
+    model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLlama3, .factor = 16};
+  }
   return model;
 }
 
@@ -81,7 +83,7 @@ Architecture read_apertus(const ConfigFields& fields) {
       fields, {.positions = 65536, .norm_epsilon = 1e-5, .activation = Activation::kXielu});
   model.gated = false;
   add_qwen3_attention(fields, model);
-  if (!fields.value("rope_parameters") && !fields.value("rope_scaling")) {
+  if (!fields.rotary()) {
     model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLlama3, .factor = 8};
   }
   return model;
@@ -116,6 +118,7 @@ Architecture read_hunyuan_dense(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
   add_attention_biases(fields, model);
+  note_norms_behind_rotation(model);
   return model;
 }
 
@@ -123,6 +126,7 @@ Architecture read_hyperclovax(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048});
   add_llama_biases(fields, model);
   add_granite_scales(fields, 0, model);
+  model.logit_scale = 1 / model.logit_scale;  // Logits are multiplied here.
   if (fields.flag("use_post_norm", true)) model.norm_placement = NormPlacement::kBoth;
   return model;
 }
@@ -137,6 +141,11 @@ Architecture read_ministral3(const ConfigFields& fields) {
   Architecture model = read_rotary(
       fields, {.positions = 262144, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  const auto rope = fields.rotary();
+  const auto growth = rope ? rope->find("llama_4_scaling_beta") : std::nullopt;
+  if (!rope || (growth && !growth->is_null() && growth->number(0, 1e6) > 0)) {
+    add_beyond("queries are scaled by their position", model);
+  }
   return model;
 }
 
@@ -178,6 +187,7 @@ Architecture read_seed_oss(const ConfigFields& fields) {
 
 Architecture read_phi3(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 4096, .norm_epsilon = 1e-5});
+  model.rotary_fraction = fields.rotary_fraction(1);
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
   return model;
 }
@@ -217,6 +227,8 @@ Architecture read_olmo2(const ConfigFields& fields) {
 Architecture read_olmo3(const ConfigFields& fields) {
   Architecture model = read_olmo2(fields);
   read_windows(fields, all_but_last_of(4), 4096, model);
+  // `rope_scaling` is of the layers without a window.
+  if (fields.value("rope_scaling")) model.window_rotary_base = 5e5;
   return model;
 }
 
@@ -320,11 +332,11 @@ Architecture read_internlm3(const ConfigFields& fields) {
 const ConfigFamily kDenseFamilies[] = {
     {"apertus", read_apertus, usual_names(), 1.2e7},
     {"arcee", read_arcee, usual_names()},
-    {"cohere", read_cohere, usual_names()},
+    {"cohere", read_cohere, usual_names(), 5e5},
     {"cohere2", read_cohere2, usual_names()},
     {"cohere_compass_text", read_cohere_compass, usual_names()},
-    {"cwm", read_cwm, usual_names()},
-    {"ernie4_5", read_ernie, usual_names()},
+    {"cwm", read_cwm, usual_names(), 1e6},
+    {"ernie4_5", read_ernie, usual_names(), 5e5},
     {"exaone4", read_exaone4, usual_names()},
     {"glm", read_glm, usual_names()},
     {"glm4", read_glm4, usual_names()},
@@ -343,7 +355,7 @@ const ConfigFamily kDenseFamilies[] = {
     {"nemotron", read_nemotron, usual_names()},
     {"olmo", read_olmo, usual_names()},
     {"olmo2", read_olmo2, usual_names()},
-    {"olmo3", read_olmo3, usual_names()},
+    {"olmo3", read_olmo3, usual_names(), 5e5},
     {"phi3", read_phi3, usual_names()},
     {"qwen2", read_qwen2, usual_names()},
     {"qwen2_5_vl", read_qwen2_vl, usual_names(), 1e6},

@@ -13,7 +13,7 @@ namespace {
 Architecture read_mixtral(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
-  model.experts = Experts{.count = fields.size_or("num_local_experts", 8),
+  model.experts = Experts{.count = fields.size_or({"num_local_experts", "num_experts"}, 8),
                           .top_k = fields.size_or("num_experts_per_tok", 2),
                           .ffn = model.ffn};
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
@@ -111,6 +111,7 @@ Architecture read_phimoe(const ConfigFields& fields) {
                           .top_k = 2,
                           .ffn = model.ffn,
                           .normalize_top_k = false};
+  add_beyond("experts are weighed among those that come near them", model);
   if (fields.size_or("num_experts_per_tok", 2) != 2) {
     fields.value("num_experts_per_tok")->fail_unsupported("a number but 2: its router takes two");
   }
@@ -125,7 +126,8 @@ Architecture read_gpt_oss(const ConfigFields& fields) {
   model.activation = Activation::kClampedSwiglu;
   add_attention_biases(fields, model, true);
   model.sinks = true;
-  model.experts = Experts{.count = fields.size_or("num_local_experts", 128),
+  note_clamped_numbers(fields, model);
+  model.experts = Experts{.count = fields.size_or({"num_local_experts", "num_experts"}, 128),
                           .top_k = fields.size_or("num_experts_per_tok", 4),
                           .ffn = model.ffn,
                           .bias = true,
@@ -137,6 +139,7 @@ Architecture read_gpt_oss(const ConfigFields& fields) {
 /// Windows turn on a base of their own.
 Architecture read_mellum(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 131072, .kv_heads = 4, .head_dim = 128});
+  model.rotary_fraction = fields.rotary_fraction(1);
   add_qwen3_attention(fields, model);
   model.experts = Experts{.count = fields.size_or({"num_experts", "num_local_experts"}, 64),
                           .top_k = fields.size_or("num_experts_per_tok", 8),
@@ -164,6 +167,10 @@ Architecture read_aria(const ConfigFields& fields) {
       wide_experts(model, fields.size_or("moe_num_experts", 8), fields.size_or("moe_topk", 2),
                    fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared));
   fields.refuse("mlp_bias", "biases of the shared experts");
+  if (model.activation != Activation::kSilu && model.experts->shared_ffn > 0) {
+    add_beyond("routed experts with silu beside others", model);
+  }
+  model.activation = Activation::kSilu;
   return model;
 }
 
@@ -177,6 +184,7 @@ Architecture read_hunyuan_moe(const ConfigFields& fields) {
   }
   model.experts = wide_experts(model, fields.size_or({"num_experts", "num_local_experts"}, 1),
                                fields.size_or({"moe_topk", "num_experts_per_tok"}, 1), 1);
+  note_norms_behind_rotation(model);
   return model;
 }
 
@@ -223,7 +231,7 @@ Architecture read_dbrx(const ConfigFields& fields) {
   model.positions = fields.size_or({"max_seq_len", "max_position_embeddings"}, 2048);
   model.norm = Norm::kLayer;
   model.rotary_base = attention.number_or("rope_theta", model.rotary_base, 0, 1e12);
-  if (attention.value("clip_qkv")) model.beyond = "queries, keys and values are clipped";
+  if (attention.value("clip_qkv")) add_beyond("queries, keys and values are clipped", model);
   const auto normalized = feed_forward.find({"moe_normalize_expert_weights"});
   model.experts = Experts{.count = feed_forward.size_or("moe_num_experts", 4),
                           .top_k = feed_forward.size_or("moe_top_k", 1),
@@ -255,7 +263,7 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
   }
   const auto combined = fields.value("shared_expert_combination_strategy");
   if (model.experts->shared_ffn > 0 && (!combined || combined->text() == "average")) {
-    model.beyond = "routed and shared experts are averaged";
+    add_beyond("routed and shared experts are averaged", model);
   }
   model.ffn = fields.size_or("prefix_dense_intermediate_size", model.ffn);
   const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
@@ -333,9 +341,9 @@ Architecture read_llama4(const ConfigFields& fields) {
     return listed ? !sparse.contains(layer) : (layer + 1) % every != 0;
   });
   read_llama4_layers(fields, model);
-  model.beyond = "what experts take in is scaled by the router";
+  add_beyond("what experts take in is scaled by the router", model);
   if (fields.flag("attn_temperature_tuning", true)) {
-    model.beyond += ", queries by their position in layers that are not rotated";
+    add_beyond("queries by their position in layers that are not rotated", model);
   }
   return model;
 }

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_layers.h"
 
 namespace stepwright {
@@ -38,11 +39,17 @@ void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architectur
       model, [&](std::int64_t layer) { return (layer + 1) % step != 0 || dense.contains(layer); });
 }
 
+void note_clamped_numbers(const ConfigFields& fields, Architecture& model) {
+  const bool usual = fields.number_or("swiglu_alpha", 1.702, 0, 1e6) == 1.702 &&
+                     fields.number_or("swiglu_limit", 7, 0, 1e6) == 7;
+  if (!usual) add_beyond("another slope or bound of the gates", model);
+}
+
 Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared) {
   fallback.count =
       fallback.count > 0
           ? fields.size_or({"num_experts", "num_local_experts", "n_routed_experts"}, fallback.count)
-          : fields.size({"n_routed_experts"});
+          : fields.size({"n_routed_experts", "num_local_experts", "num_experts"});
   fallback.top_k = fallback.top_k > 0 ? fields.size_or("num_experts_per_tok", fallback.top_k)
                                       : fields.size({"num_experts_per_tok"});
   fallback.ffn = fields.size_or("moe_intermediate_size", fallback.ffn);

@@ -15,4 +15,7 @@ void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architectur
 /// a number per token of 0 in `fallback` must be in the file.
 Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared);
 
+/// Clamped gates are described with the slope and the bound of gpt-oss; a file may have others.
+void note_clamped_numbers(const ConfigFields& fields, Architecture& model);
+
 }  // namespace stepwright

@@ -93,14 +93,17 @@ Activation ConfigFields::activation(std::string_view key, Activation fallback) c
       fmt::format("the activation '{}' (supported: {})", printable(word), list_of(known)));
 }
 
+std::optional<Node> ConfigFields::rotary() const {
+  const auto older = value("rope_scaling");
+  return older ? older : value("rope_parameters");
+}
+
 double ConfigFields::rotary_fraction(double fallback) const {
-  if (const auto rope = value("rope_parameters")) {
-    if (const auto factor = factor_in(*rope, fallback)) return *factor;
+  for (const std::string_view key : {"rotary_pct", "partial_rotary_factor"}) {
+    if (const auto found = value(key)) fallback = fraction(*found);
   }
-  for (const std::string_view key : {"partial_rotary_factor", "rotary_pct"}) {
-    if (const auto found = value(key)) return fraction(*found);
-  }
-  return fallback;
+  const auto rope = rotary();
+  return rope ? factor_in(*rope, fallback).value_or(fallback) : fallback;
 }
 
 double ConfigFields::cap(std::string_view key, double fallback) const {

@@ -14,7 +14,6 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
                                             .head_dim = 256,
                                             .tied = true,
                                             .activation = Activation::kGeluTanh});
-  model.activation = fields.activation("hidden_activation", model.activation);
   model.norm_unit_offset = true;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   add_attention_biases(fields, model);
@@ -31,10 +30,22 @@ void add_caps(const ConfigFields& fields, double attention, double logits, Archi
 
 bool slides_on_even(std::int64_t layer) { return layer % 2 == 0; }
 
-Architecture read_gemma1(const ConfigFields& fields) { return read_gemma(fields, 16, 8192); }
+/// The exact function is the name of the approximation in files of the first versions.
+Architecture read_gemma1(const ConfigFields& fields) {
+  Architecture model = read_gemma(fields, 16, 8192);
+  if (model.activation == Activation::kGelu) model.activation = Activation::kGeluTanh;
+  return model;
+}
+
+/// The activation under a key of its own; the usual one does not matter.
+Architecture read_capped_gemma(const ConfigFields& fields, std::int64_t positions) {
+  Architecture model = read_gemma(fields, 4, positions);
+  model.activation = fields.activation("hidden_activation", Activation::kGeluTanh);
+  return model;
+}
 
 Architecture read_vaultgemma(const ConfigFields& fields) {
-  Architecture model = read_gemma(fields, 4, 8192);
+  Architecture model = read_capped_gemma(fields, 8192);
   add_caps(fields, 50, 30, model);
   read_windows(fields, slides_on_even, 4096, model);
   return model;
@@ -47,7 +58,7 @@ Architecture read_gemma2(const ConfigFields& fields) {
 }
 
 Architecture read_gemma3(const ConfigFields& fields) {
-  Architecture model = read_gemma(fields, 4, 131072);
+  Architecture model = read_capped_gemma(fields, 131072);
   fields.refuse("use_bidirectional_attention", "attention to later tokens");
   add_caps(fields, 0, 0, model);
   model.norm_placement = NormPlacement::kBoth;

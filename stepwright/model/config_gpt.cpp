@@ -81,18 +81,23 @@ Architecture read_gpt2_sizes(const ConfigFields& fields) {
   return model;
 }
 
+/// Scores as they are, or over the root of the width of a head.
+void read_score_scale(const ConfigFields& fields, Architecture& model) {
+  if (!fields.flag("scale_attn_weights", true)) model.attention_scale = 1;
+}
+
 Architecture read_gpt2(const ConfigFields& fields) {
   fields.refuse("add_cross_attention", "cross attention");
-  if (!fields.flag("scale_attn_weights", true)) {
-    fields.value("scale_attn_weights")->fail_unsupported("attention scores that are not scaled");
-  }
   fields.refuse("scale_attn_by_inverse_layer_idx", "attention scaled by the layer's number");
-  return read_gpt2_sizes(fields);
+  Architecture model = read_gpt2_sizes(fields);
+  read_score_scale(fields, model);
+  return model;
 }
 
 Architecture read_gpt_bigcode(const ConfigFields& fields) {
   fields.refuse("add_cross_attention", "cross attention");
   Architecture model = read_gpt2_sizes(fields);
+  read_score_scale(fields, model);
   if (fields.flag("multi_query", true)) model.kv_heads = 1;
   return model;
 }
@@ -110,24 +115,35 @@ Architecture read_gptj(const ConfigFields& fields) {
   return model;
 }
 
-/// Layers that look at `window_size` tokens, from pairs of a list of words and how often it stands.
-std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64_t layers) {
-  const std::int64_t window = fields.size_or("window_size", 256);
-  std::vector<std::int64_t> windows;
-  const auto types = fields.value("attention_types");
-  for (std::size_t i = 0; types && i < types->size(); ++i) {
-    const Node words = types->at(i).at(0);
-    const std::int64_t times = types->at(i).at(1).integer(1, kLargestLayers);
-    for (std::int64_t j = 0; j < times; ++j) {
-      for (std::size_t k = 0; k < words.size(); ++k) {
-        windows.push_back(words.at(k).text() == "local" ? window : 0);
-      }
-      if (std::ssize(windows) > layers) break;
+/// Words of layers, from pairs of a list of words and how often it stands.
+std::vector<Node> repeated_words(Node pairs, std::int64_t layers) {
+  std::vector<Node> all;
+  for (std::size_t i = 0; i < pairs.size() && std::ssize(all) <= layers; ++i) {
+    const Node words = pairs.at(i).at(0);
+    const std::int64_t times = pairs.at(i).at(1).integer(1, kLargestLayers);
+    for (std::int64_t j = 0; j < times && std::ssize(all) <= layers; ++j) {
+      for (std::size_t k = 0; k < words.size(); ++k) all.push_back(words.at(k));
     }
   }
-  for (std::int64_t i = 0; !types && i < layers; ++i) windows.push_back(i % 2 == 0 ? 0 : window);
+  return all;
+}
+
+/// Layers that look at `window_size` tokens: by a word for each, or by `attention_types`.
+std::vector<std::int64_t> gpt_neo_windows(const ConfigFields& fields, std::int64_t layers) {
+  const std::int64_t window = fields.size_or("window_size", 256);
+  std::vector<Node> words;
+  const auto listed = fields.value("attention_layers");
+  const auto types = fields.value("attention_types");
+  for (std::size_t i = 0; listed && i < listed->size(); ++i) words.push_back(listed->at(i));
+  if (!listed && types) words = repeated_words(*types, layers);
+  std::vector<std::int64_t> windows;
+  for (const Node& word : words) windows.push_back(word.text() == "local" ? window : 0);
+  for (std::int64_t i = 0; !listed && !types && i < layers; ++i) {
+    windows.push_back(i % 2 == 0 ? 0 : window);
+  }
   if (std::ssize(windows) != layers) {
-    types->fail(fmt::format("has {} layers, num_layers is {}", windows.size(), layers));
+    (listed ? *listed : *types)
+        .fail(fmt::format("has {} layers, num_layers is {}", windows.size(), layers));
   }
   return windows;
 }
@@ -248,6 +264,7 @@ Architecture read_ctrl(const ConfigFields& fields) {
                                          .usual_positions = 256,
                                          .position = Position::kSinusoidal,
                                          .norm_epsilon = 1e-6});
+  if (model.norm_epsilon != 1e-6) add_beyond("norms of layers by an epsilon of 1e-6", model);
   model.activation = Activation::kRelu;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   model.head_bias = true;
@@ -281,7 +298,6 @@ Architecture read_starcoder2(const ConfigFields& fields) {
       fields,
       {.positions = 4096, .kv_heads = 2, .tied = true, .activation = Activation::kGeluTanh});
   model.norm_epsilon = fields.number_or("norm_epsilon", 1e-5, 0, 1);
-  model.rotary_fraction = fields.rotary_fraction(1);
   set_biases(model, fields.flag("use_bias", true));
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
   return model;
@@ -314,7 +330,6 @@ Architecture read_persimmon(const ConfigFields& fields) {
 Architecture read_jais2(const ConfigFields& fields) {
   Architecture model =
       read_biased(fields, {.positions = 8192, .activation = Activation::kSquaredRelu});
-  model.rotary_fraction = fields.rotary_fraction(1);
   add_attention_biases(fields, model, true);
   model.mlp_bias = fields.flag("mlp_bias", true);
   return model;

@@ -49,7 +49,7 @@ struct LatentDefaults {
   std::int64_t positions = 4096;
   double norm_epsilon = 1e-6;
   bool tied = false;
-  LatentAttention latent = {.query_rank = 1536};
+  LatentAttention latent = {.query_rank = 1536};  ///< `value_head_dim` 0: hidden / heads.
 };
 
 /// Latent attention and dense MLPs.
@@ -67,7 +67,9 @@ Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults&
   latent.kv_rank = fields.size_or("kv_lora_rank", defaults.latent.kv_rank);
   latent.nope_head_dim = fields.size_or("qk_nope_head_dim", defaults.latent.nope_head_dim);
   latent.rope_head_dim = fields.size_or("qk_rope_head_dim", defaults.latent.rope_head_dim);
-  latent.value_head_dim = fields.size_or("v_head_dim", defaults.latent.value_head_dim);
+  const std::int64_t value_head_dim = defaults.latent.value_head_dim;
+  latent.value_head_dim = fields.size_or(
+      "v_head_dim", value_head_dim > 0 ? value_head_dim : model.hidden / model.heads);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.latent = latent;
   return model;
@@ -75,7 +77,7 @@ Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults&
 
 Architecture read_deepseek_v3(const ConfigFields& fields) {
   Architecture model = read_latent_model(fields, {});
-  model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 0, 0);
+  model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
   read_deepseek_experts(fields, model);
   return model;
 }
@@ -85,7 +87,7 @@ Architecture read_deepseek_v2(const ConfigFields& fields) {
   Architecture model = read_latent_model(fields, {.positions = 2048});
   model.mlp_bias = fields.flag("mlp_bias", false);
   if (model.mlp_bias) fields.value("mlp_bias")->fail_unsupported("biases of the MLPs");
-  Experts experts{.count = fields.size_or("n_routed_experts", 64),
+  Experts experts{.count = fields.size_or({"n_routed_experts", "num_experts"}, 64),
                   .top_k = fields.size({"num_experts_per_tok"}),
                   .ffn = fields.size_or("moe_intermediate_size", 1407),
                   .normalize_top_k = fields.flag("norm_topk_prob", false),
@@ -174,7 +176,7 @@ Architecture read_minicpm3(const ConfigFields& fields) {
                                                              .kv_rank = 256,
                                                              .nope_head_dim = 64,
                                                              .rope_head_dim = 32,
-                                                             .value_head_dim = 64}});
+                                                             .value_head_dim = 0}});
   model.mlp_bias = fields.flag("mlp_bias", false);
   constexpr double kLargestScale = 1e6;
   model.embedding_scale = fields.number_or("scale_emb", 12, 0, kLargestScale);

@@ -57,12 +57,13 @@ Architecture read_mamba(const ConfigFields& fields) {
                  .convolution_bias = fields.flag("use_conv_bias", true),
                  .bias = fields.flag("use_bias", false)};
   set_mixers_alone(Mixer::kMamba, model);
+  note_mixer_activation(fields, "hidden_act", model);
   return model;
 }
 
 Architecture read_falcon_mamba(const ConfigFields& fields) {
   Architecture model = read_mamba(fields);
-  model.beyond = "norms without weights of step sizes, B and C";
+  add_beyond("norms without weights of step sizes, B and C", model);
   return model;
 }
 
@@ -82,6 +83,7 @@ Architecture read_mamba2(const ConfigFields& fields) {
     fields.fail(fmt::format("num_heads x head_dim ({}) must be expand x hidden_size", width));
   }
   set_mixers_alone(Mixer::kMamba2, model);
+  note_mixer_activation(fields, "hidden_act", model);
   return model;
 }
 
@@ -126,6 +128,7 @@ Architecture read_bamba(const ConfigFields& fields) {
     }
   }
   set_layers(model, std::move(layers));
+  note_mixer_activation(fields, "hidden_act", model);
   return model;
 }
 
@@ -148,7 +151,7 @@ Architecture read_falcon_h1(const ConfigFields& fields) {
   constexpr double kLargestScale = 1e6;
   model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
   model.logit_scale = fields.number_or("lm_head_multiplier", 1, 0, kLargestScale);
-  model.beyond = "factors of branches, keys and parts of Mamba's projection";
+  add_beyond("factors of branches, keys and parts of Mamba's projection", model);
   set_layers(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
                                             {.beside = Mixer::kMamba2}));
   return model;
@@ -192,6 +195,7 @@ Architecture read_jamba(const ConfigFields& fields) {
                             .ffn = model.ffn,
                             .normalize_top_k = false};
   }
+  note_mixer_activation(fields, "hidden_act", model);
   if (!carries_state(model)) model.state_mixer.reset();
   return model;
 }
@@ -218,7 +222,9 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
   const LayerClass mamba{.mixer = Mixer::kMamba2, .feed_forward = behind};
   const LayerClass attention{.feed_forward = behind};
   std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers), mamba);
-  if (const auto types = fields.value("layer_types")) {
+  auto types = fields.value("layer_types");
+  if (!types) types = fields.value("layers_block_type");
+  if (types) {
     check_one_per_layer(*types, model);
     layers = listed_layers(*types, {{"linear_attention", mamba},
                                     {"mamba", mamba},
@@ -226,6 +232,7 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
                                     {"full_attention", attention}});
   }
   set_layers(model, std::move(layers));
+  note_mixer_activation(fields, "hidden_act", model);
   if (!carries_state(model)) model.state_mixer.reset();
   return model;
 }
@@ -236,7 +243,9 @@ std::vector<LayerClass> nemotron_layers(const ConfigFields& fields) {
   const LayerClass attention{.feed_forward = FeedForward::kNone};
   const LayerClass mlp{.mixer = Mixer::kNone};
   const LayerClass experts{.mixer = Mixer::kNone, .feed_forward = FeedForward::kExperts};
-  if (const auto list = fields.value("layers_block_type")) {
+  auto list = fields.value("layers_block_type");
+  if (!list) list = fields.value("layer_types");
+  if (list) {
     return listed_layers(*list, {{"linear_attention", mamba},
                                  {"mamba", mamba},
                                  {"full_attention", attention},
@@ -284,7 +293,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
   };
   if (with(FeedForward::kExperts)) {
     model.experts =
-        Experts{.count = fields.size_or("n_routed_experts", 8),
+        Experts{.count = fields.size_or({"n_routed_experts", "num_local_experts"}, 8),
                 .top_k = fields.size_or("num_experts_per_tok", 2),
                 .ffn = fields.size_or("moe_intermediate_size", 7688),
                 .shared_ffn = fields.size_or("moe_shared_expert_intermediate_size", 7688, 0),
@@ -298,6 +307,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
   }
   fields.refuse("mlp_bias", "biases of the MLPs");
   set_layers(model, std::move(layers));
+  note_mixer_activation(fields, "mamba_hidden_act", model);
   if (!carries_state(model)) model.state_mixer.reset();
   return model;
 }

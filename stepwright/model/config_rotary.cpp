@@ -1,7 +1,9 @@
 #include "stepwright/model/config_rotary.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "stepwright/model/config_layers.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright {
@@ -48,8 +50,16 @@ std::optional<Node> of_type(Node rope, std::string_view type) {
   return found && found->is_mapping() ? found : std::nullopt;
 }
 
+/// A base that is stretched once, whatever the length is, goes by the name of one that grows with
+/// it
+/// (`compute_ntk_alpha_rope_parameters` of HunYuan).
 RotaryNumbers numbers_in(Node mapping, double base, const Architecture& model) {
-  return {number_in(mapping, "rope_theta", base), scaling_in(mapping, model)};
+  RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(mapping, model)};
+  const double stretch = number_in(mapping, "alpha", 0);
+  const auto turned = static_cast<double>(2 * model.rotary_pairs());
+  const bool dynamic = numbers.scaling && numbers.scaling->kind == RotaryScalingKind::kDynamic;
+  if (!dynamic || stretch == 0 || turned <= 2) return numbers;
+  return {numbers.base * std::pow(stretch, turned / (turned - 2))};
 }
 
 bool some_layer(const Architecture& model, bool slides) {
@@ -70,14 +80,35 @@ void read_two(Node rope, Node full, Node sliding, double base, Architecture& mod
   model.window_rotary_base = other.base;
 }
 
-}  // namespace
+/// A base for each layer; layers without one are not rotated (Granite with windows).
+void read_layer_bases(Node list, Architecture& model) {
+  check_one_per_layer(list, model);
+  const std::vector<LayerClass> layers = layers_of(model);
+  std::vector<double> bases;
+  std::optional<double> full;
+  std::optional<double> sliding;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Node given = list.at(i);
+    bases.push_back(given.is_null() ? 0 : given.number(0, kLargest));
+    if (bases.back() == 0) continue;
+    std::optional<double>& common = layers[i].window > 0 ? sliding : full;
+    if (common.value_or(bases.back()) != bases.back()) {
+      list.fail_unsupported("other bases of rotary positions in layers of one type");
+    }
+    common = bases.back();
+  }
+  mark_rotated_layers(model, [&](const LayerClass&, std::int64_t i) {
+    return bases[static_cast<std::size_t>(i)] > 0;
+  });
+  model.rotary_base = full ? *full : sliding.value_or(model.rotary_base);
+  if (full && sliding && full != sliding) model.window_rotary_base = *sliding;
+}
 
-void read_rotary_numbers(const ConfigFields& fields, double base, Architecture& model) {
+void read_common_numbers(const ConfigFields& fields, double base, Architecture& model) {
   base = fields.number_or("rotary_emb_base", base, 0, kLargest);
   base = fields.number_or("rope_theta", base, 0, kLargest);
   model.rotary_base = base;
-  auto rope = fields.value("rope_scaling");
-  if (!rope) rope = fields.value("rope_parameters");
+  const auto rope = fields.rotary();
   if (const auto local = fields.value("rope_local_base_freq"); local && some_layer(model, true)) {
     model.window_rotary_base = local->number(0, kLargest);
   }
@@ -94,6 +125,13 @@ void read_rotary_numbers(const ConfigFields& fields, double base, Architecture& 
   if (const auto local = fields.value("rope_local_base_freq"); local && some_layer(model, true)) {
     model.window_rotary_base = local->number(0, kLargest);
   }
+}
+
+}  // namespace
+
+void read_rotary_numbers(const ConfigFields& fields, double base, Architecture& model) {
+  read_common_numbers(fields, base, model);
+  if (const auto list = fields.value("layer_rope_theta")) read_layer_bases(*list, model);
 }
 
 }  // namespace stepwright

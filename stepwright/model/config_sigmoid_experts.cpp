@@ -22,10 +22,11 @@ Architecture read_minimax_m2(const ConfigFields& fields) {
   if (const auto rotated = fields.value("rotary_dim")) {  // Released files say the share so.
     const auto share = static_cast<double>(rotated->integer(1, model.head_dim)) /
                        static_cast<double>(model.head_dim);
-    model.rotary_fraction = fields.rotary_fraction(share);
+    model.rotary_fraction = share;
   }
+  model.rotary_fraction = fields.rotary_fraction(model.rotary_fraction);
   model.qk_norm = QkNorm::kWhole;
-  model.experts = Experts{.count = fields.size_or("num_local_experts", 256),
+  model.experts = Experts{.count = fields.size_or({"num_local_experts", "num_experts"}, 256),
                           .top_k = fields.size_or("num_experts_per_tok", 8),
                           .ffn = model.ffn,
                           .correction_bias = true,
@@ -51,7 +52,7 @@ Architecture read_glm4_moe(const ConfigFields& fields) {
   if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kHead;
   model.experts = sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1408}, 1);
   mark_first_dense(fields, 1, model);
-  model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 1, 0);
+  model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
   return model;
 }
 
@@ -84,6 +85,7 @@ Architecture read_solar_open(const ConfigFields& fields) {
                                             .norm_epsilon = 1e-5,
                                             .head_dim = 128,
                                             .only_experts = true});
+  model.rotary_fraction = fields.rotary_fraction(1);
   model.qkv_bias = fields.flag("attention_bias", false);
   model.experts = sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1280}, 1);
   return model;
@@ -149,11 +151,11 @@ Architecture read_afmoe(const ConfigFields& fields) {
 Architecture read_minimax_m3(const ConfigFields& fields) {
   Architecture model = read_common(fields, {.positions = 524288, .kv_heads = 4});
   model.head_dim = head_dim(fields, model, 128);
-  model.rotary_fraction =
-      static_cast<double>(fields.size_or("rotary_dim", 64)) / static_cast<double>(model.head_dim);
+  model.rotary_fraction = fields.rotary_fraction(1);  // As transformers does, not by `rotary_dim`.
   model.norm_unit_offset = true;
   model.qk_norm = QkNorm::kHead;
   model.activation = Activation::kClampedSwiglu;
+  note_clamped_numbers(fields, model);
   model.experts =
       sigmoid_experts(fields, {.count = 128, .top_k = 4, .ffn = model.ffn, .scale = 2}, 0);
   model.experts->ffn = model.ffn;
@@ -183,7 +185,7 @@ Architecture read_beam(const ConfigFields& fields) {
   read_windows(
       fields, [last](std::int64_t i) { return (i + 1) % 6 != 0 && i != last; }, 512, model);
   rotate_windows_alone(fields, model);
-  model.beyond = "queries are scaled by their position in layers that are not rotated";
+  add_beyond("queries are scaled by their position in layers that are not rotated", model);
   return model;
 }
 

@@ -83,7 +83,6 @@ TEST(ConfigErrors, WhatNoModelCoversIsUnsupported) {
   unsupported(tiny("deepseek_v3", R"("attention_bias": true)"));
   unsupported(R"({"model_type": "gpt2", "add_cross_attention": true})");
   unsupported(R"({"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": true})");
-  unsupported(R"({"model_type": "gpt2", "scale_attn_weights": false})");
 }
 
 TEST(ConfigErrors, MissingSizesAreNamed) {

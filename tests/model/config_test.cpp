@@ -261,22 +261,6 @@ TEST(Config, DeepSeekPlacesItsExperts) {
   EXPECT_FALSE(plain.experts->correction_bias);
 }
 
-TEST(Config, RotaryFractionMayStandInEachLayerType) {
-  const auto fraction = [](std::string_view more) {
-    return read_tiny("gpt_neox", more).rotary_fraction;
-  };
-  EXPECT_EQ(fraction(""), 0.25);
-  EXPECT_EQ(fraction(R"("rotary_pct": 0.5)"), 0.5);
-  EXPECT_EQ(fraction(R"("rope_parameters": {"partial_rotary_factor": 0.5})"), 0.5);
-  EXPECT_EQ(fraction(R"("rope_parameters": {"full_attention": {"partial_rotary_factor": 0.5}})"),
-            0.5);
-  EXPECT_EQ(fraction(R"("rope_parameters": {"full_attention": {"rope_theta": 1e4}})"), 0.25);
-  EXPECT_THAT(unsupported(tiny("gpt_neox", R"("rope_parameters": {
-                               "full_attention": {"partial_rotary_factor": 0.5},
-                               "sliding_attention": {"partial_rotary_factor": 1}})")),
-              HasSubstr("different shares"));
-}
-
 TEST(Config, EpsilonsOfNormsFollowTheFamily) {
   EXPECT_EQ(read_tiny("llama").norm_epsilon, 1e-6);
   EXPECT_EQ(read_tiny("mixtral", R"("num_key_value_heads": 2)").norm_epsilon, 1e-5);
@@ -292,47 +276,6 @@ TEST(Config, KindsOfGeluDiffer) {
   for (const char* word : {"gelu_new", "gelu_fast", "gelu_pytorch_tanh"}) {
     EXPECT_EQ(activation(word), Activation::kGeluTanh) << word;
   }
-}
-
-TEST(Config, RotaryBaseHasManySpellings) {
-  const auto base = [](std::string_view type, std::string_view more) {
-    return read_tiny(type, more).rotary_base;
-  };
-  EXPECT_EQ(base("llama", ""), 1e4);
-  EXPECT_EQ(base("mixtral", R"("num_key_value_heads": 2)"), 1e6);
-  EXPECT_EQ(base("llama", R"("rope_theta": 500000)"), 5e5);
-  EXPECT_EQ(base("llama", R"("rope_parameters": {"rope_theta": 3e5})"), 3e5);
-  EXPECT_EQ(base("gpt_neox", R"("rotary_emb_base": 25000)"), 25000);
-  EXPECT_THAT(input_error(tiny("llama", R"("rope_theta": 1)")), HasSubstr("above 1"));
-}
-
-TEST(Config, RotaryScalingIsKept) {
-  const auto scaling = [](std::string_view more) {
-    return read_tiny("llama", more).rotary_scaling;
-  };
-  EXPECT_FALSE(scaling(R"("rope_scaling": null)"));
-  EXPECT_FALSE(scaling(R"("rope_parameters": {"rope_type": "default", "rope_theta": 1e4})"));
-  EXPECT_EQ(scaling(R"("rope_scaling": {"type": "linear", "factor": 2})"),
-            (RotaryScaling{.kind = RotaryScalingKind::kLinear, .factor = 2}));
-  EXPECT_EQ(scaling(R"("rope_scaling": {"rope_type": "llama3", "factor": 4, "low_freq_factor": 2,
-                        "high_freq_factor": 3, "original_max_position_embeddings": 64})"),
-            (RotaryScaling{RotaryScalingKind::kLlama3, 4, 2, 3, 64}));
-  EXPECT_EQ(scaling(R"("rope_scaling": {"rope_type": "yarn", "factor": 4})")->kind,
-            RotaryScalingKind::kYarn);
-  EXPECT_EQ(scaling(R"("rope_scaling": {"rope_type": "new one"})")->kind,
-            RotaryScalingKind::kOther);
-}
-
-TEST(Config, RotaryNumbersAreThoseOfTheLayerTypesThatTheModelHas) {
-  const std::string both = R"("rope_parameters": {"full_attention": {"rope_theta": 5e5},
-                               "sliding_attention": {"rope_theta": 2e4}},
-                              "num_key_value_heads": 2)";
-  EXPECT_EQ(read_tiny("qwen3", both).rotary_base, 5e5);
-  EXPECT_EQ(read_tiny("mistral", both + R"(, "sliding_window": 8)").rotary_base, 2e4);
-  const std::string mixed = both + R"(, "use_sliding_window": true, "sliding_window": 8,
-                                       "max_window_layers": 2)";
-  EXPECT_EQ(read_tiny("qwen3", mixed).rotary_base, 5e5);
-  EXPECT_EQ(read_tiny("qwen3", mixed).window_rotary_base, 2e4);
 }
 
 TEST(Config, TiedEmbeddingsMayStandOutsideOfTheTextConfig) {

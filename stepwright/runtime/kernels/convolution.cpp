@@ -30,6 +30,7 @@ struct Convolution {
 Convolution convolution(const Call& call, const at::Tensor& rows) {
   Convolution c{.parts = mixer_parts(call.rank, call.layer_class().carrier())};
   c.weight = own_part(call, c.parts, kTaps, c.parts.convolution());
+  if (c.weight.dim() == 1) c.weight = c.weight.unsqueeze(1);  // one tap
   c.bias = own_part(call, c.parts, kTapsBias, c.parts.convolution());
   if (c.bias.defined()) c.bias = c.bias.flatten();
   c.input = by_head(call, rows, c.activates() ? c.parts.convolved_at() : 0, c.weight.size(0), 1)

@@ -77,7 +77,8 @@ void add_to_part(const Call& call, const MixerParts& parts, std::string_view nam
                  const PartSizes& sizes, const at::Tensor& gradient) {
   const at::Tensor all = call.gradient(name);
   if (!all.defined()) return;
-  all.index_add_(0, own_rows(call, parts, sizes), gradient.to(all.scalar_type()));
+  const at::Tensor own = all.dim() == 1 ? gradient.flatten() : gradient;
+  all.index_add_(0, own_rows(call, parts, sizes), own.to(all.scalar_type()));
 }
 
 at::Tensor by_head(const Call& call, const at::Tensor& rows, std::int64_t first, std::int64_t count,
