@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/syntax/regular.h"
 #include "stepwright/plan/files/read_adapters.h"
 
 namespace stepwright {
@@ -58,8 +60,74 @@ constexpr ModuleName kModules[] = {
     {"dense_4h_to_h", {kFc2}},
 };
 
+/// Where modules of transformers stand in a layer, and layers in a model: beside the towers of
+/// models that see or hear, and under the names that those had before.
+constexpr std::string_view kLayerPlaces[] = {"model.layers.",
+                                             "model.language_model.layers.",
+                                             "language_model.model.layers.",
+                                             "model.text_model.layers.",
+                                             "model.language_model.model.layers.",
+                                             "transformer.h.",
+                                             "gpt_neox.layers."};
+constexpr std::string_view kModulePlaces[] = {"self_attn.",
+                                              "mlp.",
+                                              "attn.",
+                                              "attention.",
+                                              "mlp.experts.0.",
+                                              "mlp.shared_experts.",
+                                              "block_sparse_moe.experts.0."};
+
+/// How many layers have a module of this name that an expression matches, where it matches most.
+std::int64_t layers_matched(const std::string& expression, std::string_view name,
+                            std::int64_t layers) {
+  std::int64_t most = 0;
+  for (const std::string_view place : kLayerPlaces) {
+    for (const std::string_view part : kModulePlaces) {
+      std::int64_t count = 0;
+      for (std::int64_t layer = 0; layer < layers; ++layer) {
+        const std::string full = fmt::format("{}{}.{}{}", place, layer, part, name);
+        if (matches_whole(expression, full).value_or(false)) ++count;
+      }
+      most = std::max(most, count);
+    }
+  }
+  return most;
+}
+
+/// The targets that an expression names in some layers; whether it leaves some of these out.
+struct Matched {
+  AdapterTargets targets;
+  bool some_layers = false;
+};
+
+Matched matched_targets(const std::string& expression, const Architecture& model,
+                        const AdapterTargets& possible) {
+  Matched matched;
+  for (const ModuleName& known : kModules) {
+    AdapterTargets here;
+    for (const AdapterTarget target : known.targets) here.set(place_of(target));
+    here &= possible;
+    if (here.none() || (here & ~matched.targets).none()) continue;
+    const std::int64_t layers = layers_matched(expression, known.name, model.layers);
+    if (layers == 0) continue;
+    matched.targets |= here;
+    matched.some_layers = matched.some_layers || layers < model.layers;
+  }
+  return matched;
+}
+
 bool means_all(std::string_view module) {
   return module == kAllLinear || module == "all" || module == "all-linear-layers";
+}
+
+/// Whether all that stands behind the mixers is experts, which are parameters and no modules in
+/// transformers 5 (modeling_qwen3_moe.py, modeling_mixtral.py, modeling_gpt_oss.py).
+bool experts_alone(const Architecture& model) {
+  if (!model.experts || model.experts->shared_ffn > 0) return false;
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    if (model.layer_class(layer).feed_forward == FeedForward::kDense) return false;
+  }
+  return true;
 }
 
 AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& possible) {
@@ -71,6 +139,16 @@ AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& 
     for (const AdapterTarget target : known.targets) targets.set(place_of(target));
   }
   return targets & possible;
+}
+
+const AdapterTargets kFeedForwardTargets = AdapterTargets()
+                                               .set(place_of(AdapterTarget::kGate))
+                                               .set(place_of(AdapterTarget::kUp))
+                                               .set(place_of(AdapterTarget::kFc2));
+
+void list_module(const std::string& module, const std::string& file, const char* why,
+                 ImportReport& report) {
+  report.not_read.push_back({printable(module), "", file, 0, Matters::kYes, why});
 }
 
 }  // namespace
@@ -94,10 +172,17 @@ AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
   const auto modules = fields.find(keys.modules);
   if (modules && (modules->is_scalar() || modules->is_sequence()))
     words.modules = words_in(*modules);
+  const auto expression = keys.expression.empty() ? std::nullopt : fields.find(keys.expression);
+  if (expression && expression->is_scalar()) words.modules = {expression->text()};
   if (words.modules.empty() && !keys.usual_modules.empty()) {
     words.modules = {std::string(keys.usual_modules)};
   }
   if (words.modules.empty()) words.modules = {"q_proj", "v_proj"};
+  const auto parameters = keys.parameters.empty() ? std::nullopt : fields.find(keys.parameters);
+  if (parameters && (parameters->is_scalar() || parameters->is_sequence())) {
+    std::ranges::move(words_in(*parameters), std::back_inserter(words.modules));
+  }
+  words.of_transformers = keys.of_transformers;
   words.base = read_adapter_base(fields, keys.bits);
   if (keys.load_flags && fields.flag("load_in_8bit", false)) words.base = DType::kFp8;
   if (keys.load_flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
@@ -109,11 +194,22 @@ void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
   const AdapterTargets possible = possible_targets(job.model);
   AdapterTargets targets;
   for (const std::string& module : words.modules) {
-    const AdapterTargets here = targets_of_module(module, possible);
+    AdapterTargets here = targets_of_module(module, possible);
+    if (is_expression(module)) {
+      const Matched matched = matched_targets(module, job.model, possible);
+      here = matched.targets;
+      if (matched.some_layers)
+        list_module(module, file, "that some layers have no adapters", report);
+    }
+    if (means_all(module) && words.of_transformers && experts_alone(job.model)) {
+      here &= ~kFeedForwardTargets;
+      report.assumed.push_back({"job.adapters.targets", "",
+                                "experts are no modules in transformers 5: all linear ones are "
+                                "those of attention"});
+    }
     targets |= here;
     if (here.any()) continue;
-    report.not_read.push_back({printable(module), "", file, 0, Matters::kYes,
-                               "adapters beside this module: none stands there in the plan"});
+    list_module(module, file, "adapters beside this module: none stands there in the plan", report);
   }
   if (targets.none()) {
     fail_input(fmt::format("{}: adapters stand beside {}, and the model has none of these", file,

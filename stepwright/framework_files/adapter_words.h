@@ -19,8 +19,9 @@ struct AdapterWords {
   double dropout = 0;
   DType base = DType::kBf16;  ///< Storage of the frozen weights, of `kAdapterBaseNames`.
   /// Modules beside which they stand, as transformers or Megatron-Core call them (`q_proj`,
-  /// `linear_qkv`), or one of the words for all products.
+  /// `linear_qkv`), an expression for their whole names, or one of the words for all products.
   std::vector<std::string> modules;
+  bool of_transformers = false;  ///< All products are then those that are modules there.
 };
 
 /// The keys under which a program has them, and what it assumes where one is absent.
@@ -32,11 +33,14 @@ struct AdapterKeys {
   double usual_dropout = 0;
   /// Empty: those that peft adapts in a Llama, the queries and the values.
   std::string_view usual_modules{};
+  std::string_view expression{};  ///< In the place of the modules, where it is said.
   /// Bits of the frozen weights, 8 (LLM.int8) or 4 (NF4), where they are not those of the model;
   /// with `load_flags` as bitsandbytes has them through transformers: `load_in_8bit`,
   /// `load_in_4bit`.
   std::string_view bits{};
   bool load_flags = false;
+  std::string_view parameters{};  ///< Parameters that are no modules (experts).
+  bool of_transformers = false;   ///< Its models are those of transformers 5.
 };
 
 /// Reads such keys. Fails with `kInput` on values of a wrong kind.

@@ -24,7 +24,7 @@ std::string shortened(std::string_view text) { return printable(text, kLongestVa
 
 /// What a file says only to leave it off, or as it is anyway.
 bool is_off(Node value, std::string_view usual) {
-  static constexpr std::string_view kWords[] = {"false", "False", "0",  "none",
+  static constexpr std::string_view kWords[] = {"false", "False", "0",  "0.0", "none",
                                                 "None",  "no",    "NO", ""};
   if (value.is_sequence()) return value.size() == 0;
   if (!value.is_scalar()) return false;

@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/syntax/regular.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/model/catalog.h"
 #include "tests/framework_files/imported.h"
@@ -131,6 +132,71 @@ TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
   EXPECT_THROW(
       take_adapters({.rank = 100'000, .alpha = 8, .modules = {"all"}}, "train.yaml", job, report),
       Error);
+}
+
+/// The targets that axolotl gives adapters of a model, with these lines.
+AdapterTargets targets_by(const std::string& model, const std::string& lines,
+                          ImportReport* report = nullptr) {
+  const ImportedPlan plan = import_text("axolotl", "train.yaml",
+                                        "base_model: " + model +
+                                            "\nmicro_batch_size: 1\nsequence_len: 4096\n"
+                                            "adapter: lora\nlora_r: 8\n" +
+                                            lines,
+                                        {.cluster = "dgx-h100"});
+  if (report != nullptr) *report = plan.report;
+  return plan.planned.job.model.adapters.value_or(Adapters()).targets;
+}
+
+AdapterTargets these(std::initializer_list<AdapterTarget> targets) {
+  AdapterTargets set;
+  for (const AdapterTarget target : targets) set.set(place_of(target));
+  return set;
+}
+
+TEST(AdaptersOfFiles, ExpressionsMatchWholeNames) {
+  using enum AdapterTarget;
+  const std::string all = R"('model.layers.[\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj')";
+  EXPECT_EQ(targets_by("Qwen/Qwen3-8B", "lora_target_modules: " + all + "\n"),
+            these({kQuery, kKey, kValue, kProjection, kGate, kUp, kFc2}));
+  ImportReport report;
+  EXPECT_EQ(targets_by("Qwen/Qwen3-8B",
+                       R"(lora_target_modules: '.*\.layers\.(3|7)\.self_attn\.(q|v)_proj')"
+                       "\n",
+                       &report),
+            these({kQuery, kValue}));
+  EXPECT_TRUE(std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
+    return one.why == "that some layers have no adapters";
+  }));
+  EXPECT_THROW(targets_by("Qwen/Qwen3-8B", "lora_target_modules: 'model.visual.*'\n"), Error);
+  EXPECT_THROW(targets_by("Qwen/Qwen3-8B", "lora_target_modules: '(((a*)*)*)*(?=x)'\n"), Error);
+}
+
+TEST(AdaptersOfFiles, ExpertsAreParametersThatAreNamed) {
+  using enum AdapterTarget;
+  EXPECT_EQ(targets_by("openai/gpt-oss-20b", "lora_target_linear: true\n"),
+            these({kQuery, kKey, kValue, kProjection}));
+  EXPECT_EQ(targets_by("openai/gpt-oss-20b",
+                       "lora_target_linear: true\nlora_target_parameters:\n"
+                       "  - mlp.experts.gate_up_proj\n  - mlp.experts.down_proj\n"),
+            these({kQuery, kKey, kValue, kProjection, kGate, kUp, kFc2}));
+  ImportReport report;
+  targets_by("Qwen/Qwen3-8B", "lora_target_linear: true\nlora_modules_to_save: [embed_tokens]\n",
+             &report);
+  EXPECT_THAT(report.not_read, lists("lora_modules_to_save", Matters::kYes));
+}
+
+TEST(AdaptersOfFiles, ExpressionsAreThoseOfPython) {
+  EXPECT_EQ(matches_whole("a.c", "abc"), true);
+  EXPECT_EQ(matches_whole("a|bc+", "bcc"), true);
+  EXPECT_EQ(matches_whole("[^a-c]{2,3}?x", "zzx"), true);
+  EXPECT_EQ(matches_whole("(?:ab)*", "ababa"), false);
+  EXPECT_EQ(matches_whole("^a\\.b$", "a.b"), true);
+  EXPECT_EQ(matches_whole("a\\.b", "axb"), false);
+  EXPECT_EQ(matches_whole("[\\d]+", "2026"), true);
+  for (const char* other : {"(a", "a)", "[a", "*a", "a**", "(?=a)b", "\\1", "a{999}", "\\"}) {
+    EXPECT_EQ(matches_whole(other, "a"), std::nullopt) << other;
+  }
+  EXPECT_EQ(matches_whole("(((a*)*)*)*b", std::string(200, 'a')), false);
 }
 
 TEST(AdaptersOfFiles, OtherTunersAreSaid) {

@@ -82,7 +82,8 @@ TEST(Primus, ReadsWordsOfMaxText) {
 TEST(Primus, WhatItDoesNotTrainWithMegatronOrTorchtitanIsRefused) {
   const std::string text = kPrimus;
   for (const auto& [word, other] : {std::pair("framework: megatron", "framework: maxdiffusion"),
-                                    std::pair("pre_trainer:", "post_trainer:")}) {
+                                    std::pair("  pre_trainer:\n    framework: megatron",
+                                              "  post_trainer:\n    framework: megatron_bridge")}) {
     std::string changed = text;
     changed.replace(changed.find(word), std::string(word).size(), other);
     try {
@@ -92,6 +93,33 @@ TEST(Primus, WhatItDoesNotTrainWithMegatronOrTorchtitanIsRefused) {
       EXPECT_EQ(error.kind(), ErrorKind::kUnsupported) << error.what();
     }
   }
+}
+
+// The form of AMD-AGI/Primus examples/megatron/configs/MI355X/llama2_70B-BF16-lora-128k.yaml.
+TEST(Primus, ReadsFineTuningWithAdapters) {
+  const ImportedPlan read = import_text("", "exp.yaml", R"(modules:
+  post_trainer:
+    framework: megatron
+    config: sft_trainer.yaml
+    model: llama2_70B.yaml
+    overrides:
+      stage: sft
+      enable_packed_sequences: true
+      global_batch_size: ${PRIMUS_GBS:16}
+      tensor_model_parallel_size: ${PRIMUS_TP:2}
+      context_parallel_size: 4
+      cp_comm_type: all_gather
+      lora: {enabled: true, dim: 16, alpha: 32, target_modules: [linear_qkv, linear_proj]}
+)");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 2, .context = 4, .data = 2}));
+  EXPECT_EQ(plan.context_kind, ContextKind::kAllGather);
+  EXPECT_EQ(plan.micro_batch, 1);
+  EXPECT_EQ(job.length, 2048);
+  ASSERT_TRUE(job.model.adapters.has_value());
+  EXPECT_EQ(job.model.adapters->rank, 16);
+  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kFc2));
+  EXPECT_THAT(read.report.not_read, lists("enable_packed_sequences", Matters::kYes));
 }
 
 TEST(Primus, OverridesOfSizesCount) {
@@ -114,6 +142,14 @@ TEST(Primus, ReadsWordsOfTorchtitan) {
   EXPECT_EQ(read.planned.job.precision, DType::kFp8);
   EXPECT_EQ(read.planned.plan.micro_batch, 3);
   EXPECT_EQ(read.planned.job.sequences, 48);
+}
+
+TEST(Primus, ModelsOfMaxTextHaveOtherNames) {
+  const std::string text =
+      "modules:\n  pre_trainer:\n    framework: maxtext\n    model: mixtral_8x7B.yaml\n"
+      "    overrides: {ici_expert_parallelism: 8, dcn_data_parallelism: -1, "
+      "max_target_length: 4096, per_device_batch_size: 12}\n";
+  EXPECT_EQ(import_text("", "exp.yaml", text).planned.job.model_name, "mixtral-8x7b");
 }
 
 TEST(Primus, AsksForAModelThatItDoesNotKnow) {
@@ -402,6 +438,26 @@ TEST(GptNeox, ReadsDashesAndCommentsAndDeepSpeed) {
   EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read, lists("partition_activations", Matters::kYes));
+}
+
+TEST(Nanotron, SaysWhichSizesItDoesNotRead) {
+  const std::string text =
+      "model: {model_config: {is_llama4_config: true, moe_config: {num_experts: 8}}}\n"
+      "parallelism: {dp: 16}\n"
+      "tokens: {batch_accumulation_per_replica: 1, micro_batch_size: 1, sequence_length: 4096}\n";
+  EXPECT_THAT([&] { import_text("", "config.yaml", text); },
+              testing::ThrowsMessage<Error>(HasSubstr("in a form that is read (is_llama_config")));
+}
+
+TEST(GptNeox, AFileWithoutABatchAsksForIt) {
+  const std::string text =
+      "pipe_parallel_size: 1\nnum_layers: 12\nhidden_size: 768\nnum_attention_heads: 12\n"
+      "seq_length: 2048\npos_emb: rotary\n";
+  EXPECT_THAT([&] { import_text("", "neox.yml", text); },
+              testing::ThrowsMessage<Error>(HasSubstr("--batch is required")));
+  Given given;
+  given.batch = "64";
+  EXPECT_EQ(import_text("", "neox.yml", text, given).planned.job.sequences, 64);
 }
 
 TEST(GptNeox, ExpertsAreNoDenseModelAndKernelsAreAskedFor) {

@@ -93,6 +93,19 @@ TEST(Started, AnOpenConditionIsListedWithWhatHangsOnIt) {
               Not(Contains(Field(&UnreadSetting::name, HasSubstr("pretrain_gpt.py")))));
 }
 
+TEST(Started, AnEmptyDefaultIsForTheEnvironmentToSay) {
+  const std::string text = R"(DATA=${DATA:-}
+if [[ -z "$DATA" ]]; then
+  echo "set DATA" >&2
+  exit 1
+fi
+TP=${TP:-2}
+)" + std::string(kOpenScript).substr(std::string(kOpenScript).find("srun"));
+  EXPECT_THAT(import_refusal({{"train.sh", "D=${D:-}\n[ -z \"$D\" ] && exit 1\nbash ./run.sh\n"}}),
+              HasSubstr("goes on with ./run.sh"));
+  EXPECT_EQ(degrees(text).tensor, 2);
+}
+
 TEST(Started, SettingsDecideAndStandInThePlaceOfAssignments) {
   const ImportedPlan plan = read_started(kOpenScript, {.settings = {"FSDP=1"}});
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 1);

@@ -177,8 +177,13 @@ void read_axolotl_adapters(const Fields& fields, Draft& draft) {
                                                .modules = "lora_target_modules",
                                                .usual_rank = 8,
                                                .usual_alpha = 8,
-                                               .load_flags = true});
-  if (fields.flag("lora_target_linear", false)) draft.adapters->modules = {"all-linear"};
+                                               .load_flags = true,
+                                               .parameters = "lora_target_parameters",
+                                               .of_transformers = true});
+  if (!fields.flag("lora_target_linear", false)) return;
+  std::vector<std::string>& modules = draft.adapters->modules;
+  if (!fields.has("lora_target_modules") && !fields.has("lora_target_parameters")) modules.clear();
+  modules.emplace_back("all-linear");
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py: freeze_mm_modules.

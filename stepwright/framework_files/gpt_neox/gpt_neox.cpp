@@ -178,7 +178,11 @@ void read_neox_batch(const Fields& fields, Draft& draft) {
   const auto micro = fields.size("train_micro_batch_size_per_gpu");
   draft.plan.micro_batch = micro.value_or(1);
   draft.open_micro_batch = !micro;
-  if (!draft.micro_batches && (!micro || !draft.sequences)) draft.micro_batches = 1;
+  // megatron/neox_arguments/arguments.py: calculate_batch_parameters, which takes 1 where one of
+  // both is said; a file that says neither is started beside another.
+  if (!draft.micro_batches && micro.has_value() != draft.sequences.has_value()) {
+    draft.micro_batches = 1;
+  }
 }
 
 }  // namespace

@@ -52,7 +52,9 @@ void read_trl_adapters(const Fields& arguments, Draft& draft) {
                                                   .usual_rank = 16,
                                                   .usual_alpha = 32,
                                                   .usual_dropout = 0.05,
-                                                  .load_flags = true});
+                                                  .load_flags = true,
+                                                  .parameters = "lora_target_parameters",
+                                                  .of_transformers = true});
 }
 
 /// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the
@@ -96,6 +98,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   take_optimizer(arguments, "optim", left_out, draft);
   if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, "deepspeed", files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
+  if (arguments.flag("use_flash_attention_2", false)) draft.attention = AttentionKernel::kFlash2;
   take_attention(arguments, "attn_implementation", left_out, draft);
   read_parallelism_section(arguments.section("parallelism_config"), trainer, draft);
 }

@@ -35,7 +35,8 @@ void read_llamafactory_adapters(const Fields& fields, Draft& draft) {
                                                .usual_alpha = 2,
                                                .alpha_of_rank = true,
                                                .usual_modules = "all",
-                                               .bits = "quantization_bit"});
+                                               .bits = "quantization_bit",
+                                               .of_transformers = true});
 }
 
 /// What is trained, and with which loss; hiyouga/LLaMA-Factory

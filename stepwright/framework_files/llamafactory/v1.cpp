@@ -40,7 +40,8 @@ void read_v1_adapters(const Fields& fields, Draft& draft) {
                                              .usual_rank = 8,
                                              .usual_alpha = 16,
                                              .usual_dropout = 0.05,
-                                             .usual_modules = "all"});
+                                             .usual_modules = "all",
+                                             .of_transformers = true});
   draft.adapters->base = read_adapter_base(fields.section("quant_config"), "quantization_bit");
 }
 

@@ -210,11 +210,24 @@ class ArgumentReader {
       take_switch(argument, word);
     } else if (argument.arity == Arity::kOne) {
       fields_.set(argument, word.line, word_tree(values_.front()), replace_);
+      if (!inlined) list_more(argument, word);
     } else {
       Tree list = placed(Tree::flow_sequence(), word.line);
       for (const ShellWord& value : values_) list.add(word_tree(value));
       fields_.set(argument, word.line, list, replace_);
     }
+  }
+
+  /// Values behind the one that an argument takes: other layers have other numbers of experts in
+  /// Megatron-DeepSpeed (`--num-experts 32 64`), and elsewhere argparse refuses them.
+  void list_more(const MegatronArgument& argument, const ShellWord& word) {
+    collect(SIZE_MAX);
+    const auto& first = values_.front().text;
+    if (std::ranges::all_of(values_, [&](const ShellWord& one) { return one.text == first; })) {
+      return;
+    }
+    report_.not_read.push_back({std::string(argument.flag), values_text(values_), name_, word.line,
+                                Matters::kYes, "all values but the first"});
   }
 
   /// With `replace_` it may be given a truth value.

@@ -30,7 +30,11 @@ void read_nanotron_sizes(const Fields& model, Draft& draft, const std::string& f
     return flag && !flag->is_null() && flag->boolean();
   };
   const bool qwen = is("is_qwen2_config");
-  if ((experts && !experts->is_null()) || (!qwen && !is("is_llama_config"))) return;
+  if (experts && !experts->is_null()) draft.lacks = "which layers have experts (moe_config)";
+  if (!qwen && !is("is_llama_config")) {
+    draft.lacks = "sizes in a form that is read (is_llama_config, is_qwen2_config)";
+  }
+  if (!draft.lacks.empty()) return;
   Tree sizes = config->tree();
   sizes.set("model_type", qwen ? "qwen2" : "llama");
   const auto window = config->find("sliding_window_size");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
@@ -25,6 +26,24 @@ Tree primus_defaults() {
   usual.set("micro_batch_size", 2).set("global_batch_size", 16).set("seq_length", 1024);
   usual.set("use_distributed_optimizer", true);
   return usual.set("precision", "bf16");
+}
+
+/// The same of fine-tuning: sft_trainer.yaml.
+Tree primus_tuning_defaults() {
+  Tree usual = primus_defaults();
+  return usual.set("micro_batch_size", 1).set("global_batch_size", 128).set("seq_length", 2048);
+}
+
+/// primus/configs/modules/megatron/sft_trainer.yaml: lora.
+void read_primus_adapters(const Fields& lora, Draft& draft) {
+  if (!lora.flag("enabled", false)) return;
+  draft.adapters = read_adapter_words(lora, {.rank = "dim",
+                                             .alpha = "alpha",
+                                             .dropout = "dropout",
+                                             .modules = "target_modules",
+                                             .usual_rank = 32,
+                                             .usual_alpha = 32,
+                                             .usual_modules = "all-linear"});
 }
 
 /// Flags that YAML files have as 0 and 1, and the types of numbers that are flags there.
@@ -63,6 +82,8 @@ void take_turbo_dispatcher(Tree& fields) {
 /// The model of a file under primus/configs/models; null where it is none that is built in.
 const PrimusModel* primus_model(const Fields& trainer) {
   std::string file = trainer.word("model", "");
+  std::ranges::transform(file, file.begin(),
+                         [](unsigned char letter) { return std::tolower(letter); });
   for (const std::string_view end : {".yaml", "-fp8", "-bf16"}) {
     if (file.ends_with(end)) file.resize(file.size() - end.size());
   }
@@ -90,11 +111,16 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
   const Document document =
       with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
   const Fields root(document.root());
-  const Fields trainer = root.section("modules").section("pre_trainer");
+  const Fields modules = root.section("modules");
+  const bool tunes = !modules.has("pre_trainer");
+  const Fields trainer = modules.section(tunes ? "post_trainer" : "pre_trainer");
   if (trainer.node().size() == 0) {
-    root.node().fail_unsupported("has no modules.pre_trainer: only pre-training is read");
+    root.node().fail("has neither modules.pre_trainer nor modules.post_trainer");
   }
   const std::string framework = trainer.word("framework", "megatron");
+  if (tunes && framework != "megatron") {
+    trainer.find("framework")->fail_unsupported("of a post_trainer is read where it is megatron");
+  }
   if (framework != "megatron" && framework != "torchtitan" && framework != "maxtext") {
     trainer.find("framework")
         ->fail_unsupported("is read where it is megatron, torchtitan or maxtext");
@@ -121,7 +147,10 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
   Tree fields = megatron_tree(document.root(), kPrimusPlaces);
   read_flags_of_yaml(fields);
   take_turbo_dispatcher(fields);
-  MegatronText text{.said = fields, .usual = primus_defaults(), .program = "Primus"};
+  MegatronText text{.said = fields,
+                    .usual = tunes ? primus_tuning_defaults() : primus_defaults(),
+                    .program = "Primus"};
+  if (tunes) read_primus_adapters(trainer.section("overrides").section("lora"), draft);
   const PrimusModel* model = primus_model(trainer);
   if (model != nullptr && !model->dispatcher.empty()) {
     text.usual.set("moe_token_dispatcher_type", model->dispatcher);

@@ -108,6 +108,7 @@ inline constexpr KnownSetting kNemoRlSettings[] = {
     {"policy.max_grad_norm", ""},
     {"policy.optimizer*", ""},
     {"policy.scheduler*", ""},
+    {"policy.dtensor_cfg.env_vars*", ""},
     {"policy.hf_config_overrides*", "", Matters::kYes, "sizes of the model"},
     {"grpo*", ""},
     {"sft*", ""},
@@ -122,6 +123,14 @@ inline constexpr KnownSetting kNemoRlSettings[] = {
     {"env*", ""},
     {"logger*", ""},
     {"cluster.*", ""},
+    {"policy.dtensor_cfg.automodel_kwargs.backend.dispatcher", "", Matters::kYes,
+     "how tokens travel to experts"},
+    {"policy.dtensor_cfg.automodel_kwargs.backend.*", "", Matters::kMaybe,
+     "kernels of NeMo Automodel"},
+    {"policy.dtensor_cfg.checkpoint*", ""},
+    {"policy.dtensor_cfg.lora_cfg.*", ""},
+    // Of the other backend, which is off.
+    {"policy.megatron_cfg.*", ""},
 };
 
 }  // namespace stepwright

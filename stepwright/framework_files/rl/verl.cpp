@@ -100,7 +100,8 @@ void read_verl_adapters(const Fields& model, Draft& draft) {
                                               .alpha = "lora_alpha",
                                               .modules = "target_modules",
                                               .usual_alpha = 16,
-                                              .usual_modules = "all-linear"});
+                                              .usual_modules = "all-linear",
+                                              .of_transformers = true});
 }
 
 void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,

@@ -149,7 +149,7 @@ void read_swift_megatron(std::span<const ShellWord> command, const std::string& 
   // What no word said are sizes of the model and defaults.
   std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
   std::erase_if(draft.report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
-  read_tuner(own, "full", draft);
+  read_tuner(own, "full", given, draft);
   list_settings(own, name, kSwiftMegatronSettings, draft.report);
   for (auto& one : draft.report.read) {
     const auto flag = arguments.flags.find(one.name);

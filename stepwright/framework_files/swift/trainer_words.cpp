@@ -88,18 +88,21 @@ void read_weights_type(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-void read_tuner(const Fields& fields, std::string_view usual, Draft& draft) {
+void read_tuner(const Fields& fields, std::string_view usual, const Given& given, Draft& draft) {
   // swift/arguments/tuner_args.py and swift/megatron/arguments/megatron_args.py: both by default.
   draft.frozen = {.encoder = fields.flag("freeze_vit", true),
                   .projector = fields.flag("freeze_aligner", true)};
   std::string kind(usual);
   for (const std::string_view key : {"train_type", "tuner_type"}) {
-    const auto given = fields.node().find(key);
-    if (!given || given->is_null()) continue;
-    kind = given->text();
-    if (kind == "lora" || kind == "full") static_cast<void>(fields.find(key));
+    const auto word = fields.node().find(key);
+    if (!word || word->is_null()) continue;
+    kind = word->text();
+    // lora_llm: adapters beside the language model, an encoder trained whole.
+    const std::optional<Architecture>& model = draft.model ? draft.model : given.known_model;
+    const bool text = kind == "lora_llm" && model && !model->encoder;
+    if (kind == "lora" || kind == "full" || text) static_cast<void>(fields.find(key));
   }
-  if (kind != "lora") return;
+  if (kind != "lora" && kind != "lora_llm") return;
   if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
     draft.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
@@ -111,7 +114,9 @@ void read_tuner(const Fields& fields, std::string_view usual, Draft& draft) {
                                                .usual_alpha = 32,
                                                .usual_dropout = 0.05,
                                                .usual_modules = "all-linear",
-                                               .bits = "quant_bits"});
+                                               .expression = "target_regex",
+                                               .bits = "quant_bits",
+                                               .of_transformers = usual == "lora"});
   if (draft.adapters->base != DType::kBf16) static_cast<void>(fields.find("quant_method"));
 }
 
@@ -146,7 +151,7 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
   draft.plan.context_kind = ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
-  read_tuner(fields, "lora", draft);
+  read_tuner(fields, "lora", given, draft);
   take_packing(fields, "packing", kSwiftPacking, given, draft);
   take_packing(fields, "padding_free", kPaddingFree, given, draft);
   settle_program(fields, files, trainer, left_out, given, draft, kSwiftSettings);

@@ -12,6 +12,6 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
 
 /// Takes adapters where the tuner trains them; `usual` is the program's default.
 /// modelscope/ms-swift swift/arguments/tuner_args.py, swift/arguments/base_args/quant_args.py.
-void read_tuner(const Fields& fields, std::string_view usual, Draft& draft);
+void read_tuner(const Fields& fields, std::string_view usual, const Given& given, Draft& draft);
 
 }  // namespace stepwright

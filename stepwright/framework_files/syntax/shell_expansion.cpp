@@ -327,6 +327,8 @@ std::optional<ShellExpansion::Filled> ShellExpansion::usual(const std::string& n
   if (there) return value;
   if (kind == '?') return one(open_text("$" + name), line);
   std::string text = inner_text(rest.substr(1), line);
+  // `${NAME:-}` of one that nobody sets is still for the environment to say.
+  if (kind == '-' && !value && text.empty()) return one(open_text("$" + name), line);
   if (kind == '=') variables_.set_text(name, text, {file_, line});
   return one(std::move(text), line);
 }
