@@ -117,7 +117,8 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
                         std::span<const KnownSetting> known, const Given& given, Draft& draft,
                         const std::string& file) {
   const std::optional<Architecture> base = given.known_model ? given.known_model : draft.model;
-  const bool named = base && text.said.find("num_layers") == nullptr;
+  // Sizes of a file that names its model go over those of that one.
+  const bool named = base && (draft.model || text.said.find("num_layers") == nullptr);
   const Tree sizes = named ? fields_of(*base) : Tree::mapping();
   Tree fields = sizes;
   std::set<std::string> added = keys_of(fields);

@@ -242,5 +242,43 @@ TEST(HuggingFaceArguments, RefusesTwoOfAKindAndContradictions) {
   EXPECT_THROW(read({kModel, other}), Error);
 }
 
+/// The devices of a script that starts a trainer behind these words.
+std::int64_t devices_behind(const std::string& launcher, const std::string& program = "train.py") {
+  const SourceFile file{"train.sh", launcher + " " + program +
+                                        " --model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
+                                        "--per_device_train_batch_size 2 --output_dir x "
+                                        "--model_max_length 2048\n"};
+  Given given;
+  given.cluster = "dgx-h100";
+  const PlannedJob planned = import_sources("hf", {&file, 1}, given).planned;
+  EXPECT_EQ(planned.job.length, 2048);
+  return planned.job.cluster.devices();
+}
+
+TEST(HuggingFaceArguments, ProcessesAreThoseThatTheLauncherStarts) {
+  EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=0,1,2,3 deepspeed --master_port 29501"), 4);
+  EXPECT_EQ(devices_behind("export CUDA_VISIBLE_DEVICES=0,1\naccelerate launch"), 2);
+  EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=3 python"), 1);
+  EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 4"), 4);
+  EXPECT_EQ(devices_behind("deepspeed --include localhost:2,3"), 2);
+  EXPECT_EQ(devices_behind("deepspeed --include=a:0,1,2,3,4,5,6,7@b:0,1,2,3,4,5,6,7"), 16);
+  EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=$GPUS deepspeed"), 8);
+  EXPECT_EQ(devices_behind("deepspeed --num_gpus 4"), 4);
+}
+
+TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {
+  const SourceFile script{"train.sh",
+                          "deepspeed --num_gpus 8 train.py --deepspeed_config conf/ds.json "
+                          "--model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
+                          "--per_device_train_batch_size 2 --max_length 2048\n"};
+  Given given;
+  given.cluster = "dgx-h100";
+  EXPECT_THAT([&] { import_sources("hf", {&script, 1}, given); },
+              testing::ThrowsMessage<Error>(
+                  testing::HasSubstr("names a configuration of DeepSpeed: give its file, too")));
+  const std::vector<SourceFile> files = {script, kDeepSpeed};
+  EXPECT_EQ(sharding_word(import_sources("hf", files, given).planned.plan.sharding), "NGG");
+}
+
 }  // namespace
 }  // namespace stepwright

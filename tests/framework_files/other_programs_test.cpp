@@ -124,7 +124,11 @@ TEST(Primus, ReadsFineTuningWithAdapters) {
 
 TEST(Primus, OverridesOfSizesCount) {
   const std::string text = std::string(kPrimus) + "      num_layers: 40\n      hidden_size: 4096\n";
-  EXPECT_THROW(import_text("", "exp.yaml", text), Error);
+  const Architecture smaller = import_text("", "exp.yaml", text).planned.job.model;
+  EXPECT_EQ(smaller.layers, 40);
+  EXPECT_EQ(smaller.hidden, 4096);
+  EXPECT_EQ(smaller.head_dim, 128);
+  EXPECT_EQ(smaller.kv_heads, 8);
   const std::string wider = std::string(kPrimus) + "      ffn_hidden_size: 16384\n";
   EXPECT_EQ(import_text("", "exp.yaml", wider).planned.job.model.ffn, 16384);
 }
@@ -142,6 +146,17 @@ TEST(Primus, ReadsWordsOfTorchtitan) {
   EXPECT_EQ(read.planned.job.precision, DType::kFp8);
   EXPECT_EQ(read.planned.plan.micro_batch, 3);
   EXPECT_EQ(read.planned.job.sequences, 48);
+}
+
+TEST(Primus, OverridesMayBeCalledLikeArguments) {
+  const std::string text = std::string(kPrimus) +
+                           "      untie_embeddings_and_output_weights: true\n"
+                           "      attention_softmax_in_fp32: false\n"
+                           "      recompute_activations: false\n      log_throughput: true\n";
+  const ImportedPlan read = import_text("", "exp.yaml", text);
+  EXPECT_EQ(read.planned.job.model_name, "llama-3.1-70b");
+  EXPECT_THAT(read.report.read, takes("share_embeddings_and_output_weights", "job.model"));
+  EXPECT_THAT(read.report.not_read, lists("log_throughput", Matters::kNo));
 }
 
 TEST(Primus, ModelsOfMaxTextHaveOtherNames) {

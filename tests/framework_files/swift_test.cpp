@@ -55,6 +55,23 @@ ImportedPlan swift_of(const std::string& text, const std::string& cluster = "dgx
   return import_sources("", {&file, 1}, given);
 }
 
+TEST(Swift, OneProcessIsStartedWithoutItsVariable) {
+  std::string text = kSwiftSft;
+  const std::string words = "NPROC_PER_NODE=8 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7";
+  const std::size_t at = text.find(words);
+  text.replace(at, words.size(), "CUDA_VISIBLE_DEVICES=0");
+  EXPECT_EQ(swift_of(text).planned.job.cluster.devices(), 1);
+  text.replace(text.find("DEVICES=0"), 9, "DEVICES=0,1");
+  EXPECT_THAT([&] { swift_of(text); },
+              testing::ThrowsMessage<Error>(HasSubstr("spreads the layers over them")));
+}
+
+TEST(Swift, AdaptersBesideTheLanguageModelAreAdaptersOfText) {
+  std::string text = kSwiftSft;
+  text.replace(text.find("--train_type full"), 17, "--tuner_type lora_llm");
+  EXPECT_TRUE(swift_of(text).planned.job.model.adapters.has_value());
+}
+
 std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
   for (const UnreadSetting& one : plan.report.not_read) {
     if (one.name == name && one.matters == Matters::kYes) return one.why;

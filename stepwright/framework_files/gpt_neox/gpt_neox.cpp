@@ -218,8 +218,10 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
 }
 
 bool is_gpt_neox(const SourceFile& file) {
-  return holds(file, "pipe-parallel-size") || holds(file, "pipe_parallel_size") ||
-         holds(file, "model-parallel-size\"");
+  constexpr std::array<std::string_view, 6> kMarks = {
+      "pipe-parallel-size:",  "pipe-parallel-size\"",  "pipe_parallel_size:",
+      "pipe_parallel_size\"", "model-parallel-size\"", "\"model_parallel_size\""};
+  return std::ranges::any_of(kMarks, [&](std::string_view mark) { return holds(file, mark); });
 }
 
 }  // namespace stepwright

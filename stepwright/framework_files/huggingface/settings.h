@@ -141,6 +141,9 @@ inline constexpr KnownSetting kAccelerateSettings[] = {
     {"deepspeed_config.zero_stage", "sharding.states"},
     {"deepspeed_config.gradient_accumulation_steps", "job.batch.sequences"},
     {"deepspeed_config.deepspeed_config_file", "sharding.states"},
+    {"deepspeed_config.zero_optimization*", "", Matters::kYes,
+     "nothing there: accelerate reads zero_stage, or a file of DeepSpeed under "
+     "deepspeed_config_file"},
     {"fsdp_config.fsdp_offload_params", "offload"},
     {"deepspeed_config.offload_optimizer_device", "offload.optimizer", Matters::kYes,
      "states on disks: they are counted on the devices"},

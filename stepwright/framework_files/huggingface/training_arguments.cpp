@@ -37,7 +37,7 @@ void read_precision(const Fields& arguments, Draft& draft) {
 }
 
 void read_length(const Fields& arguments, Draft& draft) {
-  for (const std::string_view key : {"max_length", "max_seq_length", "block_size"}) {
+  for (const std::string_view key : {"max_length", "max_seq_length", "block_size", "model_max_length"}) {
     if (!draft.length) draft.length = arguments.size(key);
   }
 }
@@ -96,7 +96,9 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   }
   draft.fused_cross_entropy = arguments.flag("use_liger_kernel", draft.fused_cross_entropy);
   take_optimizer(arguments, "optim", left_out, draft);
-  if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, "deepspeed", files);
+  // DeepSpeed's own argument names the file, too: deepspeed/__init__.py: add_config_arguments.
+  const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
+  if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, key, files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
   if (arguments.flag("use_flash_attention_2", false)) draft.attention = AttentionKernel::kFlash2;
   take_attention(arguments, "attn_implementation", left_out, draft);

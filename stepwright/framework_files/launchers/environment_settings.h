@@ -59,7 +59,7 @@ inline constexpr KnownSetting kEnvironment[] = {
     {"NVTE_DEBUG*", ""},
     {"NVTE_*", "", Matters::kMaybe, ""},
     {"CUDA_DEVICE_MAX_CONNECTIONS", ""},
-    {"CUDA_VISIBLE_DEVICES", ""},
+    {"CUDA_VISIBLE_DEVICES", "job.cluster"},
     {"CUDA_HOME", ""},
     {"CUDA_PATH", ""},
     {"CUDA_LAUNCH_BLOCKING", "", Matters::kYes, "hosts that wait for each kernel"},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/syntax/shell_batch.h"
@@ -14,6 +15,16 @@
 
 namespace stepwright {
 namespace {
+
+std::vector<std::string_view> parts_between(std::string_view text, char sign) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(sign, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
 
 using LauncherWords = std::span<const ShellWord>;
 
@@ -43,6 +54,46 @@ bool has_option(const StartedCommand& command, std::string_view name) {
   });
 }
 
+/// The devices that `CUDA_VISIBLE_DEVICES` leaves to a command, where it lists them.
+std::optional<std::int64_t> visible_devices(const StartedCommand& command) {
+  const auto found = command.environment.find("CUDA_VISIBLE_DEVICES");
+  if (found == command.environment.end()) return std::nullopt;
+  std::int64_t count = 0;
+  for (const std::string_view one : parts_between(found->second.text, ',')) {
+    const bool number = !one.empty() && one.find_first_not_of("0123456789") == one.npos;
+    if (!number && !one.starts_with("GPU-") && !one.starts_with("MIG-")) return std::nullopt;
+    ++count;
+  }
+  return count;
+}
+
+/// `--include host:0,1@other:0,1` of DeepSpeed: nodes, and devices of each where all list as many;
+/// deepspeedai/DeepSpeed deepspeed/launcher/runner.py: parse_resource_filter.
+void read_included(const StartedCommand& command, Draft& draft) {
+  const std::vector<ShellWord>& words = command.launchers;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view value = words[i].text;
+    if (!value.starts_with("--include") && value != "-i") continue;
+    const std::size_t equals = value.find('=');
+    if (equals == std::string_view::npos && i + 1 == words.size()) return;
+    value = equals == std::string_view::npos ? words[i + 1].text : value.substr(equals + 1);
+    std::int64_t nodes = 0;
+    std::optional<std::int64_t> devices;
+    for (const std::string_view node : parts_between(value, '@')) {
+      const std::size_t colon = node.find(':');
+      ++nodes;
+      if (colon == std::string_view::npos) continue;
+      const auto slots =
+          static_cast<std::int64_t>(1 + std::ranges::count(node.substr(colon + 1), ','));
+      if (devices && *devices != slots) return;
+      devices = slots;
+    }
+    draft.nodes = nodes;
+    if (devices) draft.devices_of_node = devices;
+    return;
+  }
+}
+
 }  // namespace
 
 std::string comment_lines(const std::vector<std::string>& lines) {
@@ -68,6 +119,12 @@ std::string torchrun_lines() {
          "\"$MASTER_PORT\" \\\n";
 }
 
+bool has_launcher(const StartedCommand& command) {
+  return starts_with_any(
+      command, {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate",
+                "deepspeed", "mpirun", "mpiexec", "orterun", "srun"});
+}
+
 void read_launcher(const StartedCommand& command, Draft& draft) {
   if (starts_with_any(command, {"mpirun", "mpiexec", "orterun"})) {
     draft.ranks = batch_option(command.launchers, "-np", "-n");
@@ -86,6 +143,14 @@ void read_launcher(const StartedCommand& command, Draft& draft) {
         launched(command, {"--gpus-per-node", "--gpus_per_node", "--gres", "--gpus-per-task"});
   }
   if (torchrun && !draft.nodes && !has_option(command, "--nnodes")) draft.nodes = 1;
+  const bool deepspeed = starts_with_any(command, {"deepspeed"});
+  if (deepspeed) read_included(command, draft);
+  const bool elsewhere = has_option(command, "--hostfile") || has_option(command, "-H");
+  if (deepspeed && draft.devices_of_node && !draft.nodes && !elsewhere) draft.nodes = 1;
+  if (!draft.ranks && !draft.devices_of_node && !elsewhere) {
+    draft.devices_of_node = visible_devices(command);
+    if (draft.devices_of_node && !draft.nodes) draft.nodes = 1;
+  }
   if (starter || draft.ranks) return;
   draft.ranks = launched(command, {"--ntasks"});
   if (const auto tasks = launched(command, {"--ntasks-per-node"})) draft.devices_of_node = tasks;

@@ -21,6 +21,9 @@ std::string script_head(const PlannedJob& planned, const std::vector<std::string
 /// The words `torchrun ... ` up to the program, on lines of their own.
 std::string torchrun_lines();
 
+/// Whether a command is started by a program that starts several processes.
+bool has_launcher(const StartedCommand& command);
+
 /// Takes numbers of nodes and processes from the words of launchers and from #SBATCH options.
 void read_launcher(const StartedCommand& command, Draft& draft);
 

@@ -24,7 +24,9 @@ std::optional<Architecture> read_model_sizes(const Fields& fields) {
   model.name = "imported";
   model.hidden = fields.integer("base_emb_dim", 0);
   model.layers = fields.find("base_num_decoder_layers")->integer(1, kLargestLayers);
-  model.heads = fields.integer("base_num_query_heads", 16);
+  // Before 2023-10 both kinds of heads had one name.
+  const std::int64_t heads = fields.integer("base_num_heads", 16);
+  model.heads = fields.integer("base_num_query_heads", heads);
   model.kv_heads = fields.integer("base_num_kv_heads", model.heads);
   model.head_dim = fields.integer("head_dim", model.hidden / model.heads);
   model.ffn = fields.integer("base_mlp_dim", 4 * model.hidden);

@@ -36,6 +36,7 @@ inline constexpr KnownSetting kMaxTextSettings[] = {
     {"base_emb_dim", "job.model"},
     {"base_num_decoder_layers", "job.model"},
     {"base_num_query_heads", "job.model"},
+    {"base_num_heads", "job.model"},
     {"base_num_kv_heads", "job.model"},
     {"head_dim", "job.model"},
     {"base_mlp_dim", "job.model"},

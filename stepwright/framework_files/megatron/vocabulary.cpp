@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"
@@ -77,9 +78,10 @@ const KnownTokenizer* tokenizer_model_of(const std::string& name) {
 std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft) {
   std::string type = fields.word("tokenizer_type", "");
   std::string whose = type;
-  if (type.empty() && draft.program.ends_with("pretrain_gpt.py")) {
+  if (type.empty() &&
+      (draft.program.ends_with("pretrain_gpt.py") || draft.program.ends_with("pretrain_gpt2.py"))) {
     type = "GPT2BPETokenizer";
-    whose = "GPT2BPETokenizer, the default of pretrain_gpt.py,";
+    whose = fmt::format("GPT2BPETokenizer, the default of {},", base_name(draft.program));
   }
   const std::string model = fields.word("tokenizer_model", "");
   const KnownTokenizer* known = nullptr;

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
+#include "stepwright/framework_files/megatron/arguments.h"
+#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/primus/settings.h"
 #include "stepwright/framework_files/syntax/references.h"
@@ -64,6 +68,39 @@ void read_flags_of_yaml(Tree& fields) {
   }
   const Tree* wide = fields.find("accumulate_allreduce_grads_in_fp32");
   if (on(wide)) fields.set("grad_reduce_in_fp32", *wide);
+}
+
+/// Overrides may be called like arguments of Megatron-LM, with underscores: primus/configs/modules/
+/// megatron/trainer_base.yaml, language_model.yaml. Those that change nothing are listed so.
+Tree with_arguments(const Tree& said, const std::string& file, ImportReport& report) {
+  Tree fields = Tree::mapping();
+  std::vector<std::pair<std::string_view, Tree>> added;
+  for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
+    const std::string& name = said.items[i].text;
+    const Tree& value = said.items[i + 1];
+    std::string flag = "--" + name;
+    std::ranges::replace(flag, '_', '-');
+    const bool known = known_setting(kMegatronSettings, name) != nullptr ||
+                       known_setting(kPrimusSettings, name) != nullptr;
+    const auto argument = known ? std::nullopt : find_argument(flag);
+    if (!argument || value.kind == Tree::Kind::kNull) {
+      fields.set(name, value);
+    } else if (argument->field.empty()) {
+      report.not_read.push_back(
+          {printable(name), printable(value.text), file, value.line, Matters::kNo, ""});
+    } else if (argument->arity != Arity::kNone) {
+      added.emplace_back(argument->field, value);
+    } else if (value.text == "true" || value.text == "True") {
+      Tree word = Tree::scalar(std::string(argument->value), false);
+      word.line = value.line;
+      added.emplace_back(argument->field, std::move(word));
+    }
+  }
+  // A field under its own name goes first.
+  for (auto& [field, value] : added) {
+    if (fields.find(field) == nullptr) fields.set(field, std::move(value));
+  }
+  return fields;
 }
 
 /// Primus-Turbo puts DeepEP in the place of the dispatcher:
@@ -144,7 +181,8 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
     read_titan_config({Document::from(overrides, file.name), true, {}}, given, draft);
     return;
   }
-  Tree fields = megatron_tree(document.root(), kPrimusPlaces);
+  Tree fields =
+      with_arguments(megatron_tree(document.root(), kPrimusPlaces), file.name, draft.report);
   read_flags_of_yaml(fields);
   take_turbo_dispatcher(fields);
   MegatronText text{.said = fields,

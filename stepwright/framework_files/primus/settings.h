@@ -68,6 +68,7 @@ inline constexpr KnownSetting kPrimusSettings[] = {
     {"enable_experimental", ""},
     {"moe_use_fused_router_with_aux_score", ""},
     {"moe_use_legacy_grouped_gemm", ""},
+    {"use_turbo_*", "", Matters::kYes, "kernels of Primus-Turbo"},
     {"turbo_*", "", Matters::kYes, "kernels of Primus-Turbo"},
     {"patch_zero_bubble", "", Matters::kYes, "the schedule with zero bubbles"},
     {"patch_primus_pipeline", "", Matters::kYes, "the schedule of Primus"},

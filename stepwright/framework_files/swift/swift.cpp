@@ -54,6 +54,24 @@ bool is_swift_script(const SourceFile& file) {
          holds(file, "megatron rlhf") || holds(file, "swift/cli/");
 }
 
+/// swift/cli/main.py: use_torchrun. Without NPROC_PER_NODE and NNODES there is one process; where
+/// it sees several devices, the model's layers are spread over them (swift/model/register.py:
+/// device_map).
+void settle_one_process(const StartedCommand& command, const Given& given, Draft& draft) {
+  const auto has = [&](const char* name) { return command.environment.contains(name); };
+  if (has("NPROC_PER_NODE") || has("NNODES") || has_launcher(command)) return;
+  if (given.devices || given.nodes) return;
+  if (draft.devices_of_node.value_or(1) > 1) {
+    fail_unsupported(fmt::format(
+        "{}: one process sees {} devices and spreads the layers over them, which no plan has: "
+        "NPROC_PER_NODE starts one for each",
+        command.file, *draft.devices_of_node));
+  }
+  draft.ranks = draft.nodes = 1;
+  draft.devices_of_node.reset();
+  draft.assume("job.cluster", "one process, as NPROC_PER_NODE is not set");
+}
+
 }  // namespace
 
 void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -77,6 +95,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   const StartedCommand command = started_command({&file, 1}, given, program, draft);
   // swift/cli/main.py: get_torchrun_args.
   read_own_processes(command, draft);
+  settle_one_process(command, given, draft);
   if (starts_megatron(command.words) || starts_megatron(command.launchers)) {
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
