@@ -97,7 +97,7 @@ TEST(Primus, WhatItDoesNotTrainWithMegatronOrTorchtitanIsRefused) {
 
 // The form of AMD-AGI/Primus examples/megatron/configs/MI355X/llama2_70B-BF16-lora-128k.yaml.
 TEST(Primus, ReadsFineTuningWithAdapters) {
-  const ImportedPlan read = import_text("", "exp.yaml", R"(modules:
+  std::string text = R"(modules:
   post_trainer:
     framework: megatron
     config: sft_trainer.yaml
@@ -110,7 +110,11 @@ TEST(Primus, ReadsFineTuningWithAdapters) {
       context_parallel_size: 4
       cp_comm_type: all_gather
       lora: {enabled: true, dim: 16, alpha: 32, target_modules: [linear_qkv, linear_proj]}
-)");
+)";
+  const ImportedPlan before = import_text("", "exp.yaml", text);
+  text.replace(text.find("post_trainer"), 4, "pre");
+  const ImportedPlan read = import_text("", "exp.yaml", text);
+  EXPECT_EQ(read.planned.plan, before.planned.plan);
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(plan.parallel, (Parallel{.tensor = 2, .context = 4, .data = 2}));
   EXPECT_EQ(plan.context_kind, ContextKind::kAllGather);

@@ -7,6 +7,8 @@ namespace stepwright {
 /// What is known of a configuration of nanotron: huggingface/nanotron
 /// src/nanotron/config/config.py, parallelism_config.py, models_config.py.
 inline constexpr KnownSetting kNanotronSettings[] = {
+    {"parallelism.domino*", "", Matters::kYes,
+     "parts of a micro-batch that hide the messages of tensor ranks"},
     {"parallelism.dp", "parallel.data"},
     {"parallelism.tp", "parallel.tensor"},
     {"parallelism.pp", "parallel.pipeline"},

@@ -149,13 +149,14 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
       with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
-  const bool tunes = !modules.has("pre_trainer");
-  const Fields trainer = modules.section(tunes ? "post_trainer" : "pre_trainer");
+  const bool behind = !modules.has("pre_trainer");
+  const Fields trainer = modules.section(behind ? "post_trainer" : "pre_trainer");
+  const bool tunes = behind || trainer.word("config", "").starts_with("sft_trainer");
   if (trainer.node().size() == 0) {
     root.node().fail("has neither modules.pre_trainer nor modules.post_trainer");
   }
   const std::string framework = trainer.word("framework", "megatron");
-  if (tunes && framework != "megatron") {
+  if (behind && framework != "megatron") {
     trainer.find("framework")->fail_unsupported("of a post_trainer is read where it is megatron");
   }
   if (framework != "megatron" && framework != "torchtitan" && framework != "maxtext") {
