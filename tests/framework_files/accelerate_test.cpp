@@ -49,6 +49,12 @@ TEST(Accelerate, WithoutADistributedTypeOneProcessStarts) {
   EXPECT_EQ(planned.plan.parallel.data, 1);
 }
 
+TEST(Accelerate, ReadsPrecisionInEitherCase) {
+  SourceFile file = launch("FSDP", "fsdp_config: {fsdp_version: 2}\n");
+  file.text.replace(file.text.find(": bf16"), 6, ": BF16");
+  EXPECT_EQ(launched({file}).planned.job.precision, DType::kBf16);
+}
+
 TEST(Accelerate, DegreesThatAreNotItsProcessesAreRefused) {
   try {
     launched({launch("FSDP",

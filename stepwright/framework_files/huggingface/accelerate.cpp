@@ -196,6 +196,16 @@ void read_zero_section(const Fields& root, const std::string& name, Draft& draft
   read_deepspeed_offload(zero, stage, draft);
 }
 
+/// As the launcher reads it: in letters of either case.
+DType precision_of(Fields root) {
+  std::string word = root.word("mixed_precision", "no");
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const auto& [precision, name] : kAcceleratePrecisions) {
+    if (word == name) return precision;
+  }
+  return root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
+}
+
 }  // namespace
 
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft) {
@@ -208,7 +218,7 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
   if (root.has("megatron_lm_config")) {
     root.find("megatron_lm_config")->fail_unsupported("is not read beside transformers' Trainer");
   }
-  const DType precision = root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
+  const DType precision = precision_of(root);
   if (draft.precision == DType::kFp32) draft.precision = precision;
   if (names_deepspeed(root) && !trainer.deepspeed) {
     root.section("deepspeed_config")
@@ -232,7 +242,7 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
   const Document document = with_settings(Document::parse(file.text, file.name), given);
   const Fields root(document.root());
   Trainer trainer;
-  draft.precision = root.choice("mixed_precision", kAcceleratePrecisions, DType::kFp32);
+  draft.precision = precision_of(root);
   read_launch(root, trainer, draft);
   const bool named = names_deepspeed(root);
   if (sorted.deepspeed != nullptr || named) {
