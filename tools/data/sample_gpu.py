@@ -2,12 +2,12 @@
 
     python3 -B tools/data/sample_gpu.py OUT GROUP[:SECONDS]...
 
-Groups: products fp8 grouped attention core rows compiled loss experts updates copies host. Writes
-two tables of docs/formats.md, "Samples": OUT/operators.csv, by model size, and OUT/kernels.csv, by
-shape, which also has what no class of operators covers. Each call of a CUDA graph has operands of
-its own, so that they come from memory; a time is the median over replays of the graph, divided by
-its calls; `spread` is the distance of the outer tenths over the median. Cases are drawn in one
-order; what SECONDS does not cover is left out. Without a GPU: toy sizes.
+Groups: products adapters fp8 grouped attention ring core rows compiled loss experts updates copies
+host. Writes two tables of docs/formats.md, "Samples": OUT/operators.csv, by model size, and
+OUT/kernels.csv, by shape, which also has what no class of operators covers. Each call of a CUDA
+graph has operands of its own, so that they come from memory; a time is the median over replays of
+the graph, divided by its calls; `spread` is the distance of the outer tenths over the median. Cases
+are drawn in one order; what SECONDS does not cover is left out. Without a GPU: toy sizes.
 """
 
 import csv
@@ -245,6 +245,20 @@ def products(b: Bench) -> Cases:
         yield from (each for each in (one, two, three) if each)
 
 
+def adapters(b: Bench) -> Cases:
+    """Products of low-rank adapters: from a width to a rank and back."""
+    widths = [1024, 2048, 4096, 6144, 8192, 14336, 28672] if HAS_GPU else [64]
+    ranks = [8, 16, 32, 64, 128, 256] if HAS_GPU else [8]
+    rows = [512, 1024, 2048, 4096, 8192, 16384] if HAS_GPU else [32]
+    shapes = [
+        shape
+        for m, r, h in itertools.product(rows, ranks, widths)
+        for shape in ((m, r, h), (m, h, r))
+    ]
+    for m, n, k in drawn(shapes):
+        yield lambda m=m, n=n, k=k: product(b, m, n, k)
+
+
 def fp8(b: Bench) -> Cases:
     shapes = [
         (m, n, k)
@@ -409,7 +423,23 @@ def attention_cases() -> list[tuple]:
     return list(dict.fromkeys(cases))
 
 
+def ring_cases() -> list[tuple]:
+    """One sequence's blocks as the ranks of a ring visit them."""
+    lengths = [128, 256, 512, 1024, 2048, 4096] if HAS_GPU else [32]
+    heads = [(64, 8), (32, 8), (32, 32), (16, 2), (8, 1)]
+    kinds = itertools.product(("flash", "cudnn"), lengths, heads, (True, False))
+    return [(kernel, 1, s, q, kv, 128, 128, causal) for kernel, s, (q, kv), causal in kinds]
+
+
 def attention(b: Bench) -> Cases:
+    yield from attention_over(b, attention_cases())
+
+
+def ring(b: Bench) -> Cases:
+    yield from attention_over(b, ring_cases())
+
+
+def attention_over(b: Bench, cases: list[tuple]) -> Cases:
     def case(of: tuple) -> None:
         kernel, batch, length, heads, kv_heads, d, v, causal = of
         pairs = length * (length + 1) / 2 if causal else length * length
@@ -449,7 +479,7 @@ def attention(b: Bench) -> Cases:
             sizes = {"batch": batch, "seq": length, "hidden": heads * d, "heads": heads}
             b.by_size("flash_attention_noncausal", forward, backward, **sizes)
 
-    for each in drawn(attention_cases()):
+    for each in drawn(cases):
         yield lambda c=each: case(c)
 
 
@@ -955,7 +985,7 @@ def host(b: Bench) -> Cases:
 GROUPS = {
     each.__name__: each
     for each in (
-        products, fp8, grouped, attention, core, rows,
+        products, adapters, fp8, grouped, attention, ring, core, rows,
         compiled, loss, experts, updates, copies, host,
     )
 }  # fmt: skip
