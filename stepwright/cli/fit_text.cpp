@@ -52,6 +52,13 @@ std::string median_line(const DeviceFit& fit) {
       counted(static_cast<std::int64_t>(means.size()), "fit"), percent(means[means.size() / 2]));
 }
 
+/// "product", "attention, cudnn".
+std::string fitted_name(const OperatorEntry& entry) {
+  const std::string_view name = name_of(kOperatorClassNames, entry.what);
+  if (entry.what != OperatorClass::kAttention) return std::string(name);
+  return fmt::format("{}, {}", name, name_of(kAttentionKernelNames, entry.kernel));
+}
+
 }  // namespace
 
 std::string fit_table(const DeviceFit& fit) {
@@ -68,7 +75,7 @@ std::string fit_table(const DeviceFit& fit) {
               .rows = {}};
   for (const FittedOperator& fitted : fit.operators) {
     const Candidates& errors = fitted.errors;
-    table.rows.push_back({std::string(name_of(kOperatorClassNames, fitted.entry.what)),
+    table.rows.push_back({fitted_name(fitted.entry),
                           std::string(name_of(kPassNames, fitted.entry.pass)),
                           fmt::format("{}", fitted.rows), fmt::format("{}", sum_of(fitted.dropped)),
                           percent(errors.law.mean), percent(errors.trees.mean),

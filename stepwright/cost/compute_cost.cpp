@@ -154,20 +154,20 @@ void ComputeCost::set_rates(const Device& device) {
 ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
                                           std::span<const OperatorProfile* const> profiles) const {
   for (const OperatorProfile* profile : profiles) {
-    if (const Later<OperatorEntry>* entry = profile->find(what, pass)) {
-      return {profile, entry, speedup(*profile, what, pass)};
-    }
+    const Later<OperatorEntry>* entry = profile->find(what, pass, kernels_.attention);
+    if (entry != nullptr) return {profile, entry, speedup(*profile, what, *entry)};
   }
   return {};
 }
 
 /// How much faster the arithmetic of a fit is on this device and job than its share of the peak
 /// says: generations attain different shares, kernels too, and a running job less than one kernel.
-double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass) const {
+double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what,
+                            const Later<OperatorEntry>& entry) const {
   const Generation& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
     return clock_ * attention_share(*generation_, kernels_.attention) /
-           attention_share(there, profile.find(what, pass)->get().kernel);
+           attention_share(there, entry.get().kernel);
   }
   const double running = load_ == Load::kRunning ? generation_->sustained_share : 1;
   return clock_ * running * generation_->matrix_share / there.matrix_share;

@@ -87,7 +87,8 @@ class ComputeCost {
   [[nodiscard]] const Fitted* fitted(OperatorClass what, Pass pass) const;
   [[nodiscard]] Fitted best_fit(OperatorClass what, Pass pass,
                                 std::span<const OperatorProfile* const> profiles) const;
-  [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what, Pass pass) const;
+  [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what,
+                               const Later<OperatorEntry>& entry) const;
   [[nodiscard]] FitUse use_of(const Fitted& fit, const Operator& op) const;
   [[nodiscard]] double unrouted_s(const Operator& op) const;
   [[nodiscard]] std::optional<double> fitted_s(const Operator& op) const;

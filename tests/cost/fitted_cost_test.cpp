@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -159,6 +160,52 @@ TEST(FittedCost, WhatIsReadWhenAskedForIsWhatTheFileSays) {
       }
     }
   }
+}
+
+/// A profile of the H100 with an attention of one kernel at half of the peak, of another at a
+/// quarter.
+OperatorProfile profile_of_two_kernels(std::string_view first, std::string_view second) {
+  const auto entry = [](std::string_view kernel, double share) {
+    return fmt::format(
+        R"({{"class": "attention", "pass": "forward", "chosen": "law", "kernel": "{}", "range": {{}},)"
+        R"( "law": {{"start_us": 1, "arithmetic_share": {}, "wave_weight": 0, "ramp": 0,)"
+        R"( "memory_share": 1, "uneven_head": 0, "wide_head": 0, "head_ramp": 0,)"
+        R"( "masked_keys": 0}}}})",
+        kernel, share);
+  };
+  const std::string head =
+      R"({"stepwright": "profile/1", "name": "p", "device": {"name": "h100-sxm-80g",)"
+      R"( "peak_flops": 989.4e12, "memory_bandwidth_bytes_per_s": 3.35e12, "multiprocessors": 132},)"
+      R"( "operators": [)";
+  const std::string text = head + entry(first, 0.5) + ", " + entry(second, 0.25) + "]}";
+  return read_operator_profile(Document::parse(text, "p.json"));
+}
+
+TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
+  const OperatorProfile profile = profile_of_two_kernels("cudnn", "flash2");
+  const std::vector<const OperatorProfile*> profiles = {&profile};
+  const Operator attention{.kind = OperatorKind::kAttention,
+                           .shape = {.batch = 8,
+                                     .heads = 64,
+                                     .kv_heads = 64,
+                                     .queries = 8192,
+                                     .keys = 8192,
+                                     .head_dim = 128,
+                                     .value_dim = 128,
+                                     .pairs = 8192LL * 8192}};
+  const auto seconds = [&](AttentionKernel kernel) {
+    Job job = job_on("h100-sxm-80g");
+    job.kernels.attention = kernel;
+    return ComputeCost(job, profiles, Load::kIsolated).seconds(attention);
+  };
+  const double cudnn = seconds(AttentionKernel::kCudnn);
+  EXPECT_NEAR(seconds(AttentionKernel::kFlash2) / cudnn, 2, 0.01);
+  // One that nobody sampled follows the nearest, at the ratio of their defaults.
+  EXPECT_NEAR(cudnn / seconds(AttentionKernel::kFlash3), 0.655 / 0.61, 0.01);
+}
+
+TEST(FittedCost, AKernelHasOneFitOfAPass) {
+  EXPECT_THROW((void)profile_of_two_kernels("cudnn", "cudnn"), Error);
 }
 
 TEST(FittedCost, ABrokenProfileSaysWhere) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/embedded.h"
@@ -54,6 +56,27 @@ double start_us(const OperatorProfile& profile, const OperatorEntry& entry, cons
 
 }  // namespace
 
+const Later<OperatorEntry>* OperatorProfile::find(OperatorClass what, Pass pass,
+                                                  AttentionKernel kernel) const {
+  const auto& fits = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
+  if (fits.empty()) return nullptr;
+  if (fits.size() == 1) return fits.front().entry.get();
+  const auto share = [&](AttentionKernel of) {
+    return generation->attention_share[static_cast<std::size_t>(of)];
+  };
+  const auto apart = [&](const FittedKernel& fit) {
+    return std::abs(std::log(share(fit.kernel) / share(kernel)));
+  };
+  return std::ranges::min_element(fits, {}, apart)->entry.get();
+}
+
+bool OperatorProfile::add(OperatorClass what, Pass pass, FittedKernel fitted) {
+  auto& fits = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
+  if (std::ranges::find(fits, fitted.kernel, &FittedKernel::kernel) != fits.end()) return false;
+  fits.push_back(std::move(fitted));
+  return true;
+}
+
 OperatorEntry read_operator_entry(Node node) {
   OperatorEntry entry;
   entry.what = node.get("class").choice(kOperatorClassNames);
@@ -90,10 +113,11 @@ OperatorProfile read_operator_profile(const Document& document) {
   for (std::size_t i = 0; operators && i < operators->size(); ++i) {
     const Node node = operators->at(i);
     OperatorEntry entry = read_operator_entry(node);
-    auto& place =
-        profile.entries[static_cast<std::size_t>(entry.what)][static_cast<std::size_t>(entry.pass)];
-    if (place) node.fail("is a class and pass that came before");
-    place = std::make_unique<const Later<OperatorEntry>>(std::move(entry));
+    const auto [what, pass, kernel] = std::tuple(entry.what, entry.pass, entry.kernel);
+    auto later = std::make_unique<const Later<OperatorEntry>>(std::move(entry));
+    if (!profile.add(what, pass, {kernel, std::move(later)})) {
+      node.fail("is a class, pass and kernel that came before");
+    }
   }
   return profile;
 }

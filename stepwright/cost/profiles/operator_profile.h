@@ -40,6 +40,12 @@ struct OperatorEntry {
   AttentionKernel kernel = AttentionKernel::kFlash2;
 };
 
+/// A fit of a class and pass, which has one, or one for each attention kernel that was sampled.
+struct FittedKernel {
+  AttentionKernel kernel = AttentionKernel::kFlash2;  ///< Of kAttention.
+  std::unique_ptr<const Later<OperatorEntry>> entry;
+};
+
 /// The operators of one device, as a profile file has them (docs/formats.md, "Profile").
 struct OperatorProfile {
   std::string name;
@@ -47,13 +53,15 @@ struct OperatorProfile {
   const Generation* generation = nullptr;  ///< Its own, or that of its peak.
   DevicePeaks peaks;
   int multiprocessors = 1;
-  /// Null: not fitted. Built-in ones are read when they are first asked for.
-  std::array<std::array<std::unique_ptr<const Later<OperatorEntry>>, kPasses>, kOperatorClasses>
-      entries;
+  /// Empty: not fitted. Built-in ones are read when they are first asked for.
+  std::array<std::array<std::vector<FittedKernel>, kPasses>, kOperatorClasses> entries;
 
-  [[nodiscard]] const Later<OperatorEntry>* find(OperatorClass what, Pass pass) const {
-    return entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)].get();
-  }
+  /// The fit of a class and pass; of attention that of this kernel, or else of the one whose share
+  /// of the peak is nearest. Null without one.
+  [[nodiscard]] const Later<OperatorEntry>* find(
+      OperatorClass what, Pass pass, AttentionKernel kernel = AttentionKernel::kFlash2) const;
+  /// Adds one of the fits. False where the class, pass and kernel have one.
+  bool add(OperatorClass what, Pass pass, FittedKernel fitted);
 };
 
 /// Reads the operators of a profile document; what else a profile holds is passed over. Fails with

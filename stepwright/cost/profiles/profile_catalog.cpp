@@ -27,8 +27,8 @@ OperatorProfile read_head(const EmbeddedFile& file) {
 
 /// The enumerator of a word that is one.
 template <class Enum, std::size_t kCount>
-std::size_t index_of(const Named<Enum> (&table)[kCount], std::string_view word) {
-  return static_cast<std::size_t>(std::ranges::find(table, word, &Named<Enum>::name)->value);
+Enum value_of(const Named<Enum> (&table)[kCount], std::string_view word) {
+  return std::ranges::find(table, word, &Named<Enum>::name)->value;
 }
 
 /// Finds where each of the operators stands, to be read when it is asked for.
@@ -38,14 +38,18 @@ void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
   simdjson::ondemand::parser parser;
   auto profile_text = parser.iterate(padded);
   for (simdjson::ondemand::object entry : profile_text["operators"]) {
-    const std::size_t what = index_of(kOperatorClassNames, entry["class"]);
-    const std::size_t pass = index_of(kPassNames, entry["pass"]);
+    const OperatorClass what = value_of(kOperatorClassNames, entry["class"]);
+    const Pass pass = value_of(kPassNames, entry["pass"]);
+    AttentionKernel kernel = AttentionKernel::kFlash2;
+    if (what == OperatorClass::kAttention)
+      kernel = value_of(kAttentionKernelNames, entry["kernel"]);
     entry.reset();
     const std::string_view text = entry.raw_json();
-    profile.entries[what][pass] = std::make_unique<const Later<OperatorEntry>>([&file, text] {
+    auto later = std::make_unique<const Later<OperatorEntry>>([&file, text] {
       const Document document = parsed(file, text);
       return read_operator_entry(document.root());
     });
+    profile.add(what, pass, {kernel, std::move(later)});
   }
 }
 

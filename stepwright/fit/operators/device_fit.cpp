@@ -29,7 +29,7 @@ Job job_of(const FitTarget& target) {
   return job;
 }
 
-/// Fits one class and pass.
+/// Fits one class and pass; of attention the target's kernel.
 class ClassFit {
  public:
   ClassFit(OperatorClass what, Pass pass, const FitTarget& target)
@@ -53,7 +53,7 @@ class ClassFit {
 
   OperatorClass what_;
   Pass pass_;
-  const FitTarget& target_;
+  FitTarget target_;
   ComputeCost cost_;
   FitSetting setting_;
   std::vector<FitRow> rows_;
@@ -66,6 +66,7 @@ void ClassFit::add(const std::string& file, const OperatorSample& sample) {
   const std::optional<double>& measured =
       pass_ == Pass::kForward ? sample.forward_s : sample.backward_s;
   if (sample.what != what_ || !measured) return;
+  if (what_ == OperatorClass::kAttention && sample.kernel != target_.attention) return;
   FitRow row{.file = &file, .sample = &sample, .seconds = *measured};
   row.floor_s = cost_.pass_floor_s(what_, pass_, sample.op);
   row.unfitted_s = cost_.pass_seconds(what_, pass_, sample.op);
@@ -173,6 +174,7 @@ void ClassFit::choose(const HeldOut& held_out) {
 FittedOperator ClassFit::fit() {
   out_.entry.what = what_;
   out_.entry.pass = pass_;
+  if (what_ == OperatorClass::kAttention) out_.entry.kernel = target_.attention;
   drop_impossible();
   if (rows_.size() >= kFewestFitRows) drop_other_units();
   if (rows_.size() < kFewestFitRows) {
@@ -189,7 +191,6 @@ FittedOperator ClassFit::fit() {
   entry.law = fit_law(what_, law_rows(rows_), setting_.peaks);
   if (entry.kind != FitKind::kLaw) fit_entry_trees(entry, rows_, setting_);
   entry.range = range_of(rows_, what_);
-  entry.kernel = rows_.front().sample->kernel;
   return std::move(out_);
 }
 
@@ -214,11 +215,13 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   return out;
 }
 
-void derive_attention_backward(std::vector<FittedOperator>& operators) {
+/// Of one kernel.
+void derive_attention_backward(std::vector<FittedOperator>& operators, AttentionKernel kernel) {
   FittedOperator *forward = nullptr, *backward = nullptr;
   for (FittedOperator& fitted : operators) {
-    if (fitted.entry.what != OperatorClass::kAttention) continue;
-    (fitted.entry.pass == Pass::kForward ? forward : backward) = &fitted;
+    const OperatorEntry& entry = fitted.entry;
+    if (entry.what != OperatorClass::kAttention || entry.kernel != kernel) continue;
+    (entry.pass == Pass::kForward ? forward : backward) = &fitted;
   }
   if (forward == nullptr || !forward->refused.empty()) return;
   if (backward == nullptr) {
@@ -232,14 +235,18 @@ bool is_of(const OperatorSample& sample, const FitTarget& target) {
   return sample.device.empty() || sample.device == target.device.name;
 }
 
-/// The device and the attention kernel that was sampled on it.
-FitTarget with_kernel(std::span<const OperatorTable> tables, FitTarget target) {
+/// The attention kernels that were sampled on a device; one where none was.
+std::set<AttentionKernel> sampled_kernels(std::span<const OperatorTable> tables,
+                                          const FitTarget& target) {
+  std::set<AttentionKernel> kernels;
   for (const OperatorTable& table : tables) {
     for (const OperatorSample& sample : table.samples) {
-      if (is_of(sample, target)) target.attention = sample.kernel;
+      const bool attention = sample.what == OperatorClass::kAttention;
+      if (attention && is_of(sample, target)) kernels.insert(sample.kernel);
     }
   }
-  return target;
+  if (kernels.empty()) kernels.insert(target.attention);
+  return kernels;
 }
 
 void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, ClassFit fit,
@@ -257,17 +264,22 @@ void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, C
 }  // namespace
 
 DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device) {
-  const FitTarget target = with_kernel(tables, device);
   DeviceFit out;
   for (const OperatorTable& table : tables) {
     out.dropped.insert(out.dropped.end(), table.bad.begin(), table.bad.end());
   }
+  const std::set<AttentionKernel> kernels = sampled_kernels(tables, device);
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
-    for (const Named<Pass>& pass : kPassNames) {
-      fit_class(tables, target, ClassFit(what.value, pass.value, target), out);
+    for (const AttentionKernel kernel : kernels) {
+      FitTarget target = device;
+      target.attention = kernel;
+      for (const Named<Pass>& pass : kPassNames) {
+        fit_class(tables, target, ClassFit(what.value, pass.value, target), out);
+      }
+      if (what.value != OperatorClass::kAttention) break;
     }
   }
-  derive_attention_backward(out.operators);
+  for (const AttentionKernel kernel : kernels) derive_attention_backward(out.operators, kernel);
   std::ranges::stable_sort(out.dropped, {},
                            [](const BadRow& row) { return std::pair(row.file, row.line); });
   return out;

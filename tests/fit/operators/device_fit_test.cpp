@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string_view>
+#include <utility>
+
 #include "stepwright/core/error.h"
 #include "stepwright/fit/operators/fit_target.h"
 
@@ -23,27 +27,29 @@ std::string residual_rows(double share) {
   return text;
 }
 
+constexpr std::string_view kKernelColumns =
+    "gpu,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,other_shape,"
+    "metric,value,software\n";
+
 /// A full attention on an H100: `share` of 989.4 TFLOP/s and 12 us; with `copied`, also what reads
 /// and writes queries, keys and values at 3,352 GB/s and starts in 12 us of its own.
-std::string attention_rows(double share, bool copied) {
-  std::string text =
-      "gpu,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,other_shape,"
-      "metric,"
-      "value\n";
+std::string attention_rows(double share, bool copied, std::string_view software = "") {
+  std::string text;
   for (int heads = 4; heads <= 48; heads += 4) {
     for (int length = 1024; length <= 8192; length *= 2) {
       const double us = 12 + 4.0 * length * length * heads * 128 / (share * 989.4e12) * 1e6;
       const double copy_us = 12 + 4.0 * length * 3 * heads * 128 / 3352e9 * 1e6;
-      text +=
-          fmt::format("H100-SXM-80GB,attention,bf16,,,,1,{},{},{},128,n,forward,{},time_us,{}\n",
-                      length, heads, heads, copied ? "copied=qkv" : "", copied ? us + copy_us : us);
+      text += fmt::format(
+          "H100-SXM-80GB,attention,bf16,,,,1,{},{},{},128,n,forward,{},time_us,{},{}\n", length,
+          heads, heads, copied ? "copied=qkv" : "", copied ? us + copy_us : us, software);
     }
   }
   return text;
 }
 
 LawConstants attention_law(const std::string& text, Pass pass) {
-  const std::vector<OperatorTable> tables = {read_operator_samples(parse_csv(text, "kernels.csv"))};
+  const std::vector<OperatorTable> tables = {
+      read_operator_samples(parse_csv(std::string(kKernelColumns) + text, "kernels.csv"))};
   for (const FittedOperator& fitted : fit_device(tables, fit_target("h100-sxm-80g")).operators) {
     if (fitted.entry.pass == pass) return fitted.entry.law;
   }
@@ -116,6 +122,25 @@ TEST(DeviceFit, ABackwardWithoutSamplesFollowsTheForward) {
   EXPECT_NEAR(backward.start_us, 2.5 * forward.start_us, 0.01);
   EXPECT_NEAR(backward.arithmetic_share, 0.9 * forward.arithmetic_share, 1e-4);
   EXPECT_NEAR(backward.ramp, forward.ramp + 150, 0.1);
+}
+
+TEST(DeviceFit, EachAttentionKernelIsAFitOfItsOwn) {
+  const std::string text = std::string(kKernelColumns) +
+                           attention_rows(0.3, false, "SDPA flash (FlashAttention-2)") +
+                           attention_rows(0.6, false, "SDPA cuDNN");
+  const std::vector<OperatorTable> tables = {read_operator_samples(parse_csv(text, "kernels.csv"))};
+  const DeviceFit fit = fit_device(tables, fit_target("h100-sxm-80g"));
+  std::map<std::pair<AttentionKernel, Pass>, double> shares;
+  for (const FittedOperator& fitted : fit.operators) {
+    const OperatorEntry& entry = fitted.entry;
+    shares[{entry.kernel, entry.pass}] = entry.law.arithmetic_share;
+    EXPECT_LT(fitted.errors.law.mean, 0.02);
+  }
+  ASSERT_EQ(fit.operators.size(), 4);  // backwards follow
+  const auto flash2 = shares.at({AttentionKernel::kFlash2, Pass::kForward});
+  const auto cudnn = shares.at({AttentionKernel::kCudnn, Pass::kForward});
+  EXPECT_NEAR(cudnn / flash2, 2, 0.2);
+  EXPECT_NEAR(shares.at({AttentionKernel::kFlash2, Pass::kBackward}), 0.9 * flash2, 1e-4);
 }
 
 TEST(DeviceFit, TooFewRowsAreNoFit) {
