@@ -33,7 +33,8 @@ ImportOptions::ImportOptions(CLI::App& command) {
       ->allow_extra_args(false);
   command
       .add_option("--function", given_.function,
-                  "Of a Python file: the function that makes the configuration")
+                  "Of a Python file: the function that makes the configuration,\n"
+                  "or a call of it, NAME(PARAMETER=VALUE)")
       ->type_name("NAME");
   command
       .add_option("--command", given_.command,

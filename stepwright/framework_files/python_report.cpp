@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright {
@@ -31,16 +32,47 @@ bool sets_something(std::span<const KnownSetting> known, std::string_view name) 
   });
 }
 
+/// Whether a field is a degree or a batch.
+bool shapes_plan(std::string_view field) {
+  return field.starts_with("parallel.") || field.starts_with("job.batch") ||
+         field == "micro_batch" || field == "schedule.chunks";
+}
+
+/// Whether a value stands at a dotted path that is null: one that was not read.
+bool is_null_in(Node node, std::string_view path) {
+  while (!path.empty()) {
+    if (!node.is_mapping()) return false;
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto below = node.find(path.substr(0, dot));
+    if (!below) return false;
+    node = *below;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return node.is_null();
+}
+
 }  // namespace
 
 void list_python_unread(const PythonConfig& config, const Document& document,
-                        std::span<const KnownSetting> known, ImportReport& report) {
+                        std::span<const KnownSetting> known, ImportReport& report,
+                        std::span<const KnownSetting> fields) {
   for (const PythonUnread& one : config.unread) {
     if (says(document.root(), one.name)) continue;
     UnreadSetting unread{printable(one.name), printable(one.expression, 120),
                          document.name(),     one.line,
                          Matters::kMaybe,     ""};
     const KnownSetting* setting = known_setting(known, one.name);
+    const KnownSetting* field = known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
+    if (field != nullptr && !field->field.empty()) {
+      if (shapes_plan(field->field) && is_null_in(document.root(), one.name)) {
+        fail_input(fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it",
+                               document.name(), one.line, unread.name, unread.value, unread.name));
+      }
+      unread.matters = Matters::kYes;
+      unread.why = "its value is no literal";
+      report.not_read.push_back(std::move(unread));
+      continue;
+    }
     if (sets_something(known, one.name)) {
       unread.matters = Matters::kYes;
       unread.why = "its value is no literal";

@@ -10,8 +10,10 @@
 namespace stepwright {
 
 /// Lists values of a Python file that are no literals, unless `document` has another in their
-/// place.
+/// place. `fields`: what is known under the last part of a name. Fails with `kInput` where one of
+/// these is a degree or a batch, whose default would make another plan.
 void list_python_unread(const PythonConfig& config, const Document& document,
-                        std::span<const KnownSetting> known, ImportReport& report);
+                        std::span<const KnownSetting> known, ImportReport& report,
+                        std::span<const KnownSetting> fields = {});
 
 }  // namespace stepwright

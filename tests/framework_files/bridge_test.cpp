@@ -106,5 +106,96 @@ def nano() -> ConfigContainer:
   EXPECT_EQ(read.planned.plan.parallel.tensor, 2);
 }
 
+// The forms of NVIDIA-NeMo/Megatron-Bridge scripts/performance/configs.
+constexpr const char* kByDevice = R"(from utils.utils import get_workload_base_config
+from megatron.bridge.training.config import ConfigContainer
+
+
+def small_pretrain_config_h100(precision: str = "bf16", config_variant: str = "v1") -> ConfigContainer:
+    base = get_workload_base_config(
+        model_family_name="llama",
+        model_recipe_name="small",
+        gpu="h100",
+        compute_dtype=precision.upper(),
+        task="pretrain",
+        config_variant=config_variant,
+    )
+    cfg = small_pretrain_config()
+    cfg.mixed_precision = get_precision_config(precision)
+    cfg.mixed_precision.grad_reduce_in_fp32 = False
+    set_workload_base_configs(cfg, base)
+    cfg.comm_overlap = CommOverlapConfig(
+        tp_comm_overlap=bool(cfg.model.tensor_model_parallel_size > 1))
+    cfg.model.seq_length = 8192 if precision == "bf16" else 4096
+    return cfg
+)";
+constexpr const char* kWorkloads = R"(from dataclasses import replace
+BASE_SMALL = WorkloadBaseConfig(num_gpus=16, global_batch_size=64)
+SMALL_PRETRAIN_CONFIG_H100_BF16_V1 = replace(
+    BASE_SMALL, tensor_model_parallel_size=2, recompute_modules=["core_attn"])
+SMALL_PRETRAIN_CONFIG_H100_BF16_V2 = replace(
+    SMALL_PRETRAIN_CONFIG_H100_BF16_V1, global_batch_size=128)
+SMALL_PRETRAIN_CONFIG_H100_FP8_CS_V1 = replace(
+    BASE_SMALL, use_megatron_fsdp=True, recompute_num_layers=32)
+)";
+constexpr const char* kSmallRecipe = R"(
+def small_pretrain_config() -> ConfigContainer:
+    cfg = _pretrain_common()
+    cfg.model = AutoBridge.from_hf_pretrained("meta-llama/Llama-3.1-8B").to_megatron_provider()
+    cfg.model.tensor_model_parallel_size = 1
+    cfg.ddp.use_megatron_fsdp = False
+    return cfg
+)";
+
+PlannedJob by_device(const std::string& function) {
+  const std::vector<SourceFile> files = {
+      {"llama.py", kByDevice}, {"workloads.py", kWorkloads}, {"recipe.py", kSmallRecipe}};
+  return import_sources("", files, {.cluster = "dgx-h100", .function = function}).planned;
+}
+
+TEST(Bridge, RecipesByDeviceTakeTheirWorkload) {
+  const auto [job, plan] = by_device("small_pretrain_config_h100");
+  EXPECT_EQ(job.cluster.devices(), 16);
+  EXPECT_EQ(job.sequences, 64);
+  EXPECT_EQ(job.length, 8192);
+  EXPECT_EQ(job.precision, DType::kBf16);
+  EXPECT_EQ(plan.accumulate, DType::kBf16);
+  EXPECT_EQ(plan.parallel.tensor, 2);
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_TRUE(plan.overlap.tensor);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
+  EXPECT_EQ(by_device("small_pretrain_config_h100(config_variant='v2')").job.sequences, 128);
+}
+
+TEST(Bridge, AFunctionIsCalledWithArguments) {
+  const auto [job, plan] = by_device("small_pretrain_config_h100(precision='fp8_cs')");
+  EXPECT_EQ(job.precision, DType::kFp8);
+  EXPECT_EQ(job.length, 4096);
+  EXPECT_EQ(sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_THAT([] { by_device("small_pretrain_config_h100(config_variant='v3')"); },
+              testing::ThrowsMessage<Error>(
+                  testing::HasSubstr("SMALL_PRETRAIN_CONFIG_H100_BF16_V3 or "
+                                     "SMALL_PRETRAIN_CONFIG_H100_BF16: give the file")));
+}
+
+TEST(Bridge, ADegreeThatIsNoLiteralIsRefused) {
+  const std::string text = R"(from megatron.bridge.training.config import ConfigContainer
+def nano() -> ConfigContainer:
+    cfg = _pretrain_common()
+    cfg.model = NemotronNanoModelProvider9Bv2()
+    cfg.model.tensor_model_parallel_size = best_degree()
+    cfg.ddp.overlap_grad_reduce = wanted()
+    return cfg
+)";
+  EXPECT_THAT([&] { import_text("", "recipe.py", text); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "recipe.py:5: model.tensor_model_parallel_size is 'best_degree()'")));
+  const ImportedPlan read =
+      import_text("", "recipe.py", text, {.settings = {"model.tensor_model_parallel_size=2"}});
+  EXPECT_EQ(read.planned.plan.parallel.tensor, 2);
+  EXPECT_THAT(read.report.not_read, lists("ddp.overlap_grad_reduce", Matters::kYes));
+}
+
 }  // namespace
 }  // namespace stepwright

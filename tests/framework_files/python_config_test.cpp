@@ -186,5 +186,81 @@ TEST(PythonConfig, EndsOnHostileTexts) {
   EXPECT_NO_THROW(config_of(path + " = 1\n    return c\n"));
 }
 
+TEST(PythonConfig, DecidesWhatKnownValuesDecide) {
+  const PythonConfig config = config_of(R"(
+def one(kind="Fast", size=4) -> Config:
+    config = Config()
+    config.lower = kind.lower()
+    config.name = "a" if kind.lower().startswith("fa") and size > 2 else "b"
+    config.both = "a" if unknown() and size < 2 else "b"
+    config.either = bool(size >= 4 or unknown())
+    config.open = "a" if unknown() or size < 2 else "b"
+    config.parts = Parts(big=bool(size > 4), small=size <= 4)
+    if size != 4 or kind == "Slow":
+        config.wrong = True
+    return config
+)");
+  EXPECT_EQ(config_value(config, "lower"), "fast");
+  EXPECT_EQ(config_value(config, "name"), "a");
+  EXPECT_EQ(config_value(config, "both"), "b");
+  EXPECT_EQ(config_value(config, "either"), "true");
+  EXPECT_EQ(config_value(config, "open"), "nothing");
+  EXPECT_EQ(config_value(config, "parts.big"), "false");
+  EXPECT_EQ(config_value(config, "parts.small"), "true");
+  EXPECT_EQ(config_value(config, "wrong"), "nothing");
+  EXPECT_TRUE(has_unread(config, "open"));
+  EXPECT_FALSE(has_unread(config, "wrong"));
+}
+
+TEST(PythonConfig, ImportedNamesAreThoseOfOtherTexts) {
+  constexpr std::string_view kFirst = R"(
+from .base import (
+    SIZE as DEPTH,  # of the model
+    base_config as config_of,
+)
+from . import sizes
+import torch.nn as nn
+
+
+def one() -> Config:
+    config = config_of()
+    config.depth = DEPTH
+    config.width = sizes.WIDTH
+    config.row = sizes.TABLE.row
+    config.kind = nn.SIZE2
+    config.other = COUNT
+    return config
+)";
+  constexpr std::string_view kOther = R"(
+SIZE = 4
+COUNT = 5
+WIDTH = 2 * SIZE
+TABLE = Table(row=9)
+
+
+def config_of():
+    return Config(own=False)
+
+
+def base_config():
+    return Config(own=True)
+)";
+  const PythonText texts[] = {{kFirst, "first.py"}, {kOther, "base.py"}};
+  const PythonConfig config = read_python_config(texts, {.root = "Config", .known = {}}, "");
+  EXPECT_EQ(config_value(config, "own"), "true");
+  EXPECT_EQ(config_value(config, "depth"), "4");
+  EXPECT_EQ(config_value(config, "width"), "8");
+  EXPECT_EQ(config_value(config, "row"), "9");
+  EXPECT_EQ(config_value(config, "kind"), "nn.SIZE2");
+  EXPECT_EQ(config_value(config, "other"), "nothing");
+}
+
+TEST(PythonConfig, LongChainsOfChoicesEnd) {
+  std::string text = "def one() -> Config:\n    config = Config()\n    config.a = ";
+  for (int i = 0; i < 20'000; ++i) text += "1 if unknown(x) or ";
+  const PythonConfig config = config_of(text + "2 else 3\n    return config\n");
+  EXPECT_EQ(config_value(config, "a"), "nothing");
+}
+
 }  // namespace
 }  // namespace stepwright

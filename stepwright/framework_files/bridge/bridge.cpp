@@ -7,7 +7,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/bridge/settings.h"
+#include "stepwright/framework_files/bridge/workload.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/python_report.h"
@@ -33,7 +35,7 @@ std::optional<Tree> known_recipe(const std::string& function, const Tree& argume
     if (common->adapters) container.set("peft", Tree::mapping().set("()", "LoRA"));
     return container;
   }
-  if (!function.starts_with("AutoBridge.from_hf_")) return std::nullopt;
+  if (!function.starts_with("AutoBridge.from_hf_")) return bridge_precision(function, arguments);
   Tree model = arguments;
   model.set("()", Tree::scalar(function, true));
   return model;
@@ -146,9 +148,27 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
   const SourceFile& file = files.front();
   std::vector<PythonText> texts;
   for (const SourceFile& one : files) texts.push_back({one.text, one.name});
-  const PythonConfig config = read_python_config(
-      texts, {.root = kContainer, .known = known_recipe, .same = {"to_megatron_provider"}},
-      given.function);
+  const bool overrides = std::ranges::any_of(
+      files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
+  if (!overrides) texts.push_back({kBridgeOverrides, "utils/overrides.py"});
+  const auto chosen = [&](const std::string& function, const Tree& arguments,
+                          const PythonValue& value) {
+    auto workload = bridge_workload(function, arguments, value);
+    if (workload) draft.ranks = bridge_devices(*workload);
+    return workload;
+  };
+  const PythonConfig config = read_python_config(texts,
+                                                 {.root = kContainer,
+                                                  .known = known_recipe,
+                                                  .chosen = chosen,
+                                                  .same = {"to_megatron_provider"}},
+                                                 given.function);
+  if (draft.ranks && (given.devices || given.nodes)) {
+    draft.notes.push_back(
+        fmt::format("The batch is that of the workload's {} devices; run_script.py scales it with "
+                    "theirs: --batch says it.",
+                    *draft.ranks));
+  }
   const Document document = with_settings(Document::from(config.tree, file.name), given);
   const Fields root(document.root());
   name_bridge_model(document, given, draft);
@@ -162,12 +182,13 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
   }
   read_bridge_adapters(root, draft);
   read_megatron_text(text, root, kBridgeSettings, given, draft, file.name);
-  list_python_unread(config, document, kBridgeSettings, draft.report);
+  list_python_unread(config, document, kBridgeSettings, draft.report, kMegatronSettings);
 }
 
 bool is_bridge(const SourceFile& file) {
   const bool recipe = holds(file, "def ") && holds(file, kContainer);
-  return recipe && (holds(file, "_common(") || holds(file, "AutoBridge."));
+  return recipe && (holds(file, "_common(") || holds(file, "AutoBridge.") ||
+                    holds(file, "get_workload_base_config("));
 }
 
 }  // namespace stepwright

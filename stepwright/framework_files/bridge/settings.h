@@ -42,6 +42,8 @@ inline constexpr KnownSetting kBridgeSettings[] = {
     {"peft.target_modules", "job.adapters.targets"},
     {"peft.*", ""},
     {"set_*", "", Matters::kYes, "what this function changes"},
+    {"apply_rope_fusion", "", Matters::kYes, "that the rotary embedding is several kernels",
+     "true"},
     {"apply_*", "", Matters::kYes, "what this function changes"},
     {"train.*", ""},
     {"validation.*", ""},
@@ -77,8 +79,10 @@ inline constexpr KnownSetting kBridgeSettings[] = {
     {"moe_hybridep_num_sms", ""},
     {"moe_shared_expert_overlap", "", Matters::kYes, "overlap of shared experts"},
     {"delay_wgrad_compute", "", Matters::kYes, "weight gradients apart from the backward"},
-    {"main_params_dtype", "", Matters::kMaybe, "the type of the optimizer's parameters"},
-    {"main_grads_dtype", "", Matters::kMaybe, "the type of the optimizer's gradients"},
+    {"main_params_dtype", "", Matters::kMaybe, "the type of the optimizer's parameters", "fp32"},
+    {"main_grads_dtype", "", Matters::kMaybe, "the type of the optimizer's gradients", "fp32"},
+    {"should_pad_vocab", "", Matters::kMaybe, "rows that round the vocabulary up"},
+    {"comm_overlap.tp_comm_overlap_cfg", "", Matters::kMaybe, "how overlapped messages are cut"},
 };
 
 /// What common recipes set: src/megatron/bridge/recipes/common.py.

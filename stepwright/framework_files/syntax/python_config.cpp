@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/syntax/python_arithmetic.h"
 #include "stepwright/framework_files/syntax/python_call.h"
 #include "stepwright/framework_files/syntax/python_frame.h"
 #include "stepwright/framework_files/syntax/python_source.h"
@@ -22,6 +25,7 @@ constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kDeepestCall = 32;
 constexpr std::size_t kMostAssignments = 10'000;  ///< That are followed.
 constexpr std::size_t kMostUnread = 1000;
+constexpr int kDeepestChoice = 30;  ///< Of conditions within each other.
 constexpr std::size_t kMostNamed = 40;
 
 using Lines = std::span<const PythonLine>;
@@ -46,6 +50,11 @@ class Interpreter {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (starts_python_word(all[i].text, "def") || starts_python_word(all[i].text, "class")) {
         i = end_of_block(all, i) - 1;
+      } else if (starts_python_word(all[i].text, "from") ||
+                 starts_python_word(all[i].text, "import")) {
+        for (auto& [name, original] : python_imports(all[i].text)) {
+          imported_.insert_or_assign(std::move(name), std::move(original));
+        }
       } else if (!starts_python_word(all[i].text, "if")) {
         statement(all, i, globals_);
       }
@@ -138,12 +147,28 @@ class Interpreter {
         if (value->kind == Tree::Kind::kMapping) frame.put_away(path);
       } else {
         value = globals_.find(path);
+        if (!value) value = imported_value(path);
       }
       if (value) count(*value);
       return value;
     };
     scope.call = [&](const std::string& function, const Tree& arguments) {
+      const std::size_t dot = function.rfind('.');
+      if (dot != std::string::npos) {
+        auto of = frame.find(function.substr(0, dot));
+        if (!of) of = globals_.find(function.substr(0, dot));
+        if (of) {
+          if (auto result = python_method(*of, function.substr(dot + 1), arguments)) return result;
+        }
+      }
       return result_of(function, arguments);
+    };
+    scope.decided = [&](std::string_view text, std::uint32_t line) -> std::optional<Tree> {
+      if (starts_python_word(text, "lambda") || deciding_ == kDeepestChoice) return std::nullopt;
+      ++deciding_;
+      auto value = decided_value(text, line, frame);
+      --deciding_;
+      return value;
     };
     scope.gives_same = [&](const std::string& method) {
       return std::ranges::find(words_.same, method) != words_.same.end();
@@ -152,6 +177,19 @@ class Interpreter {
   }
 
   std::optional<Tree> result_of(const std::string& function, const Tree& arguments) {
+    if (words_.chosen) {
+      auto value = words_.chosen(function, arguments, [&](const std::string& name) {
+        std::optional<Tree> found;
+        for (const auto& one : others_) {
+          if (!found) found = one->globals_.find(name);
+        }
+        return found;
+      });
+      if (value) {
+        count(*value);
+        return value;
+      }
+    }
     if (const auto [owner, its] = find_anywhere(function); its != nullptr) {
       Tree result = owner->call(*its, arguments);
       count(result);
@@ -187,6 +225,28 @@ class Interpreter {
       value.line = line;
     }
     count(value);
+    return value;
+  }
+
+  /// "a if b else c", "a > b" and "bool(a)", where b or a is known.
+  std::optional<Tree> decided_value(std::string_view text, std::uint32_t line, PythonFrame& frame) {
+    const std::size_t if_at = find_python_operator(text, " if ");
+    const std::size_t else_at = find_python_operator(text, " else ");
+    std::optional<bool> holds;
+    if (if_at < else_at && else_at != std::string_view::npos) {
+      holds = condition(text.substr(if_at + 4, else_at - if_at - 4), line, frame);
+      if (!holds) return std::nullopt;
+      return evaluate(python_trimmed(*holds ? text.substr(0, if_at) : text.substr(else_at + 6)),
+                      line, frame);
+    }
+    if (text.starts_with("bool(") && find_python_operator(text.substr(5), ")") == text.size() - 6) {
+      holds = condition(text.substr(5, text.size() - 6), line, frame);
+    } else {
+      holds = comparison(text, line, frame);
+    }
+    if (!holds) return std::nullopt;
+    Tree value(*holds);
+    value.line = line;
     return value;
   }
 
@@ -272,7 +332,9 @@ class Interpreter {
         pass_over(lines[at], block, frame);
       } else if (!*decided) {
         const std::size_t space = first ? 2 : 4;
-        decided = condition(head.substr(space), lines[at].line, frame);
+        const std::string_view what = head.substr(space, head.rfind(':') - space);
+        const bool last = python_trimmed(what).empty();
+        decided = last ? std::optional(true) : condition(what, lines[at].line, frame);
         if (!decided) pass_over(lines[at], block, frame);
         if (decided && *decided) result = run(block, frame);
         if (!head.ends_with(':')) note(head, head, lines[at].line);
@@ -284,26 +346,41 @@ class Interpreter {
     return result;
   }
 
-  /// "kind == 'adam'": whether two known values are the same; nothing for other expressions.
+  /// "kind == 'adam'": what a comparison of known values gives; nothing for other expressions.
   std::optional<bool> comparison(std::string_view text, std::uint32_t line, PythonFrame& frame) {
-    for (const std::string_view sign : {" == ", " != "}) {
-      const std::size_t at = text.find(sign);
+    for (const std::string_view sign : {"==", "!=", "<=", ">=", "<", ">"}) {
+      const std::size_t at = find_python_operator(text, fmt::format(" {} ", sign));
       if (at == std::string_view::npos) continue;
       const Tree left = evaluate(python_trimmed(text.substr(0, at)), line, frame);
-      const Tree right = evaluate(python_trimmed(text.substr(at + sign.size())), line, frame);
-      const bool known = left.kind == Tree::Kind::kScalar && right.kind == Tree::Kind::kScalar &&
-                         left.quoted == right.quoted;
-      if (!known) return std::nullopt;
-      return (left.text == right.text) == (sign == " == ");
+      const Tree right = evaluate(python_trimmed(text.substr(at + sign.size() + 2)), line, frame);
+      return compared_python(sign, left, right);
     }
     return std::nullopt;
   }
 
-  /// Whether a condition holds; nothing where nobody knows. Empty: that of an else.
+  /// "a or b", "a and b": what is known of either may decide.
+  std::optional<bool> joined(std::string_view text, std::string_view word, std::uint32_t line,
+                             PythonFrame& frame) {
+    const std::size_t at = find_python_operator(text, word);
+    const bool deciding = word == " or ";
+    const auto left = condition(text.substr(0, at), line, frame);
+    if (left == deciding || deciding_ == kDeepestChoice)
+      return left == deciding ? left : std::nullopt;
+    ++deciding_;
+    const auto right = condition(text.substr(at + word.size()), line, frame);
+    --deciding_;
+    if (right == deciding) return right;
+    return left ? right : std::nullopt;
+  }
+
+  /// Whether a condition holds; nothing where nobody knows.
   std::optional<bool> condition(std::string_view text, std::uint32_t line, PythonFrame& frame) {
-    const std::size_t colon = text.rfind(':');
-    std::string_view what = python_trimmed(text.substr(0, colon));
-    if (what.empty()) return true;
+    std::string_view what = python_trimmed(text);
+    for (const std::string_view word : {" or ", " and "}) {
+      if (find_python_operator(what, word) != std::string_view::npos) {
+        return joined(what, word, line, frame);
+      }
+    }
     if (const auto equal = comparison(what, line, frame)) return equal;
     const bool negated = starts_python_word(what, "not");
     if (negated) what = python_trimmed(what.substr(3));
@@ -362,9 +439,33 @@ class Interpreter {
     return true;
   }
 
+  /// What an imported name, or one of an imported module, is in the texts.
+  std::optional<Tree> imported_value(const std::string& path) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto imported = imported_.find(path.substr(0, dot));
+    if (imported == imported_.end()) return std::nullopt;
+    std::vector<std::string> names = {imported->second + path.substr(dot)};
+    if (dot < path.size()) names.push_back(path.substr(dot + 1));
+    for (const std::string& name : names) {
+      for (const auto& other : others_) {
+        auto value = other.get() == this ? std::nullopt : other->globals_.find(name);
+        if (value) {
+          leave_places(*value);
+          return value;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
   /// A function of this text, or else of another one, with whose it is.
   std::pair<Interpreter*, const PythonFunction*> find_anywhere(std::string_view name) {
     if (const PythonFunction* own = find(name)) return {this, own};
+    const std::size_t dot = std::min(name.find('.'), name.size());
+    const auto imported = imported_.find(name.substr(0, dot));
+    if (imported != imported_.end()) {
+      name = dot < name.size() ? name.substr(dot + 1) : std::string_view(imported->second);
+    }
     for (const auto& other : others_) {
       if (const PythonFunction* its = other->find(name)) return {other.get(), its};
     }
@@ -422,11 +523,13 @@ class Interpreter {
   const PythonWords& words_;
   const std::string& name_;
   const std::vector<std::unique_ptr<Interpreter>>& others_;
+  std::map<std::string, std::string, std::less<>> imported_;  ///< Names, and what they are there.
   PythonFrame globals_;
   std::vector<std::string_view> stack_;
   std::vector<PythonUnread> unread_;
   std::size_t values_ = 0;
   std::size_t assignments_ = 0;
+  int deciding_ = 0;  ///< Conditions within each other that are looked at.
 };
 
 std::string listed(const std::vector<std::string_view>& names) {
@@ -458,6 +561,18 @@ const PythonFunction* chosen(const Interpreter& interpreter, const std::string& 
   return only;
 }
 
+/// "(precision='fp8')".
+Tree given_arguments(const std::string& text) {
+  if (text.empty()) return Tree::mapping();
+  static const std::string kName = "--function";
+  const PythonScope nothing;
+  PythonReader reader(std::string_view(text).substr(1), 1, kName, nothing);
+  Tree arguments = reader.arguments();
+  if (!python_trimmed(reader.rest()).empty()) reader.fail("ends with more than its arguments");
+  leave_places(arguments);
+  return arguments;
+}
+
 /// Values that are no literals, and where they stand.
 void collect(const Tree& tree, const std::string& path, std::vector<PythonUnread>& unread) {
   if (unread.size() >= kMostUnread) return;
@@ -487,9 +602,10 @@ PythonConfig read_python_config(std::span<const PythonText> texts, const PythonW
   Interpreter& first = *interpreters.front();
   const auto& [text, name] = texts.front();
   PythonConfig config;
-  if (const PythonFunction* found = chosen(first, function, words.root, name)) {
+  const std::size_t open = std::min(function.find('('), function.size());
+  if (const PythonFunction* found = chosen(first, function.substr(0, open), words.root, name)) {
     config.function = std::string(found->name);
-    config.tree = first.call(*found, Tree::mapping());
+    config.tree = first.call(*found, given_arguments(function.substr(open)));
   } else {
     config.tree = first.first_root(text);
   }

@@ -20,6 +20,12 @@ struct PythonWords {
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
                                     const std::string& file)>
       known;
+  /// What functions give by the name of a value of the files, which `value` finds; asked before all
+  /// others.
+  std::function<std::optional<Tree>(
+      const std::string& function, const Tree& arguments,
+      const std::function<std::optional<Tree>(const std::string& name)>& value)>
+      chosen{};
   /// Methods that give what they are called of.
   std::vector<std::string_view> same{};
 };
@@ -44,13 +50,13 @@ struct PythonConfig {
   std::vector<PythonUnread> unread;  ///< Values that are no literals, and statements passed over.
 };
 
-/// The configuration that a function of the first text returns; without `function` the only one
-/// that does. Assignments are followed in their order, into functions of the same text too, and
-/// into those of the other texts where it has none of that name, whose values have no lines;
-/// conditions on known values are decided. Nothing is executed. Fails with `kInput` where several
-/// functions return configurations (naming them), where `function` is none of them, on functions
-/// that call themselves, beyond 10,000 assignments, and on texts whose values grow beyond a
-/// million.
+/// The configuration that a function of the first text returns, of "name" or
+/// "name(precision='fp8')"; without `function` the only one that does. Assignments are followed in
+/// their order, into functions of the same text too, and into those of the other texts where it has
+/// none of that name, whose values have no lines; conditions on known values are decided. Nothing
+/// is executed. Fails with `kInput` where several functions return configurations (naming them),
+/// where `function` is none of them, on functions that call themselves, beyond 10,000 assignments,
+/// and on texts whose values grow beyond a million.
 PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
                                 const std::string& function);
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 
+#include "stepwright/framework_files/syntax/python_source.h"
 #include "stepwright/framework_files/syntax/python_value.h"
 
 namespace stepwright {
@@ -43,6 +45,53 @@ bool says_nothing_in_python(std::string_view text) {
   if (text.front() == '"' || text.front() == '\'' || text.front() == '@') return true;
   return std::ranges::any_of(kWords,
                              [&](std::string_view word) { return starts_python_word(text, word); });
+}
+
+std::size_t find_python_operator(std::string_view text, std::string_view sign) {
+  std::int64_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = end_of_python_string(text, at) - 1;
+      continue;
+    }
+    if (depth == 0 && text.substr(at).starts_with(sign)) return at;
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+  }
+  return std::string_view::npos;
+}
+
+std::vector<std::pair<std::string, std::string>> python_imports(std::string_view statement) {
+  std::vector<std::pair<std::string, std::string>> names;
+  std::size_t at = statement.find("import ");
+  if (at == std::string_view::npos) return names;
+  // Words of the list: a name, or "name as other"; a comma ends each.
+  std::vector<std::string> words;
+  const auto end_of_name = [&] {
+    const bool renamed = words.size() == 3 && words[1] == "as";
+    if (renamed || words.size() == 1) names.emplace_back(words.back(), words.front());
+    words.clear();
+  };
+  std::string word;
+  const auto end_of_word = [&] {
+    if (!word.empty()) words.push_back(std::move(word));
+    word.clear();
+  };
+  for (at += 7; at < statement.size(); ++at) {
+    const char c = statement[at];
+    if (is_python_path(std::string_view(&c, 1)) ||
+        std::isdigit(static_cast<unsigned char>(c)) != 0) {
+      word += c;
+      continue;
+    }
+    end_of_word();
+    if (c == ',') end_of_name();
+    if (c == '#') at = std::min(statement.find('\n', at), statement.size());
+  }
+  end_of_word();
+  end_of_name();
+  return names;
 }
 
 }  // namespace stepwright

@@ -112,7 +112,9 @@ Tree PythonReader::value_up_to(std::string_view stops) {
     at_ = begin.at;
     line_ = begin.line;
     const Tree unread = place(Tree());
-    tree = unread_value(pass_until(stops));
+    const std::string_view text = python_trimmed(pass_until(stops));
+    tree = scope_.decided ? scope_.decided(text, begin.line) : std::nullopt;
+    if (!tree) tree = unread_value(text);
     tree->line = unread.line;
     tree->column = unread.column;
   }
@@ -152,23 +154,29 @@ std::optional<Tree> PythonReader::product() {
 
 std::optional<Tree> PythonReader::term() {
   std::optional<Tree> tree = atom();
-  while (tree && passes_method()) {
+  while (tree && passes_method(*tree)) {
   }
   // An index or a method of what a call gives: nobody knows.
   if (tree && (here() == '.' || here() == '[' || here() == '(')) return std::nullopt;
   return tree;
 }
 
-/// A method that gives what it is called of; anything else is left where it stands.
-bool PythonReader::passes_method() {
+/// A method that gives what it is called of, or one of texts; anything else is left where it
+/// stands.
+bool PythonReader::passes_method(Tree& tree) {
   skip();
   const Place begin{at_, line_};
   if (here() != '.' || !scope_.gives_same) return false;
   ++at_;
   const std::string method = word();
-  if (scope_.gives_same(method) && take('(')) {
-    arguments();
-    return true;
+  if (take('(')) {
+    const Tree given = arguments();
+    if (scope_.gives_same(method)) return true;
+    if (auto result = python_method(tree, method, given)) {
+      result->line = tree.line;
+      tree = std::move(*result);
+      return true;
+    }
   }
   at_ = begin.at;
   line_ = begin.line;

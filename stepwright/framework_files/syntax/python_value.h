@@ -18,6 +18,8 @@ struct PythonScope {
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments)> call;
   /// Whether a method gives what it is called of.
   std::function<bool(const std::string& method)> gives_same{};
+  /// The value of a comparison or a choice ("a if b else c"), if it is known.
+  std::function<std::optional<Tree>(std::string_view text, std::uint32_t line)> decided{};
 };
 
 /// An expression that is no literal: null with the text that was written.
@@ -76,7 +78,7 @@ class PythonReader {
   std::optional<Tree> atom();
   std::optional<Tree> named();
   std::optional<Tree> called(const std::string& name);
-  bool passes_method();
+  bool passes_method(Tree& tree);
   std::optional<Tree> string();
   std::optional<Tree> bracketed();
   Tree list(char close);

@@ -1,0 +1,189 @@
+#include "stepwright/framework_files/bridge/workload.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+/// An argument by its name or place, if it is a text.
+std::optional<std::string> text_argument(const Tree& arguments, std::string_view name,
+                                         std::size_t place) {
+  const Tree* found = arguments.find(name);
+  const Tree* unnamed = arguments.find("[]");
+  if (found == nullptr && unnamed != nullptr && place < unnamed->items.size()) {
+    found = &unnamed->items[place];
+  }
+  if (found == nullptr || found->kind != Tree::Kind::kScalar) return std::nullopt;
+  return found->text;
+}
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+/// scripts/performance/utils/utils.py: WorkloadBaseConfig.
+Tree with_defaults(Tree workload) {
+  for (const std::string_view name :
+       {"num_gpus", "tensor_model_parallel_size", "pipeline_model_parallel_size",
+        "context_parallel_size", "expert_model_parallel_size", "global_batch_size",
+        "micro_batch_size"}) {
+    if (workload.find(name) == nullptr) workload.set(name, 1);
+  }
+  for (const std::string_view name :
+       {"virtual_pipeline_model_parallel_size", "expert_tensor_parallel_size", "use_megatron_fsdp",
+        "nccl_ub", "cuda_graph_impl", "cuda_graph_scope", "cpu_offloading_num_layers",
+        "recompute_num_layers", "recompute_modules", "moe_flex_dispatcher_backend",
+        "moe_token_dispatcher_type", "moe_a2a_overlap", "peft", "pp_layout"}) {
+    if (workload.find(name) == nullptr) workload.set(name, Tree());
+  }
+  workload.set("sequence_parallel", workload.find("tensor_model_parallel_size")->text != "1");
+  return workload;
+}
+
+struct PrecisionName {
+  std::string_view name;  ///< "bf16_with_" and "_mixed" around it.
+  std::string_view fp8;
+  std::string_view recipe;
+  bool ends_in_bf16;
+};
+
+/// src/megatron/bridge/training/mixed_precision.py.
+constexpr PrecisionName kPrecisions[] = {
+    {"fp8_delayed_scaling", "hybrid", "delayed", false},
+    {"mxfp8", "e4m3", "mxfp8", false},
+    {"fp8_current_scaling", "hybrid", "tensorwise", true},
+    {"fp8_subchannel_scaling", "hybrid", "blockwise", false},
+};
+
+std::optional<Tree> mixed_precision(std::string name) {
+  std::ranges::replace(name, '-', '_');
+  const bool half = name.starts_with("fp16_");
+  if ((!half && !name.starts_with("bf16_")) || !name.ends_with("_mixed")) return std::nullopt;
+  Tree config = Tree::mapping();
+  config.set("()", Tree::scalar("MixedPrecisionConfig", true));
+  config.set(half ? "fp16" : "bf16", true).set("grad_reduce_in_fp32", !half);
+  if (name.size() <= 11) return config;
+  const std::string kind = name.substr(5, name.size() - 11);
+  if (kind == "with_nvfp4") return config.set("fp4", "e2m1").set("fp4_recipe", "nvfp4");
+  const auto* const known = std::ranges::find_if(kPrecisions, [&](const PrecisionName& one) {
+    return kind == fmt::format("with_{}", one.name);
+  });
+  if (known == std::end(kPrecisions)) return std::nullopt;
+  config.set("fp8", known->fp8).set("fp8_recipe", known->recipe);
+  if (known->ends_in_bf16) config.set("first_last_layers_bf16", true);
+  return config;
+}
+
+/// scripts/performance/utils/precision.py.
+std::optional<Tree> precision_of_workload(const std::string& word) {
+  if (word == "fp8_cs") {
+    auto config = mixed_precision("bf16_with_fp8_current_scaling_mixed");
+    return config->set("first_last_layers_bf16", false);
+  }
+  if (word == "bf16") return mixed_precision("bf16_mixed");
+  const std::string kind = word == "fp8_mx"   ? "mxfp8"
+                           : word == "fp8_sc" ? "fp8_subchannel_scaling"
+                           : word == "fp8_ds" ? "fp8_delayed_scaling"
+                                              : word;
+  return mixed_precision(fmt::format("bf16_with_{}_mixed", kind));
+}
+
+}  // namespace
+
+std::optional<Tree> bridge_workload(const std::string& function, const Tree& arguments,
+                                    const PythonValue& value) {
+  if (function != "get_workload_base_config") return std::nullopt;
+  const auto recipe = text_argument(arguments, "model_recipe_name", 1);
+  const auto gpu = text_argument(arguments, "gpu", 2);
+  const auto precision = text_argument(arguments, "compute_dtype", 3);
+  const auto task = text_argument(arguments, "task", 4);
+  if (!recipe || !gpu || !precision || !task) return std::nullopt;
+  const std::string variant = text_argument(arguments, "config_variant", 5).value_or("v1");
+  const std::string base =
+      upper(fmt::format("{}_{}_config_{}_{}", *recipe, *task, *gpu, *precision));
+  std::vector<std::string> names = {fmt::format("{}_{}", base, upper(variant))};
+  if (upper(variant) == "V2") names.push_back(base + "_V1");
+  names.push_back(base);
+  for (const std::string& name : names) {
+    const auto workload = value(name);
+    if (workload && workload->kind == Tree::Kind::kMapping) return with_defaults(*workload);
+  }
+  fail_input(fmt::format("its workload is {}: give the file that has it, too (configs/{})",
+                         printable(fmt::to_string(fmt::join(names, " or "))),
+                         printable(text_argument(arguments, "model_family_name", 0).value_or(""))));
+}
+
+std::optional<std::int64_t> bridge_devices(const Tree& workload) {
+  const std::string& text = workload.find("num_gpus")->text;
+  std::int64_t devices = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
+  if (error != std::errc() || end != text.data() + text.size() || devices < 1) return std::nullopt;
+  return devices;
+}
+
+std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments) {
+  if (function == "get_mixed_precision_config") {
+    const auto name = text_argument(arguments, "name", 0);
+    return name ? mixed_precision(*name) : std::nullopt;
+  }
+  if (function == "get_precision_config") {
+    const auto word = text_argument(arguments, "compute_dtype", 0);
+    return word ? precision_of_workload(*word) : std::nullopt;
+  }
+  return arguments.items.empty() ? mixed_precision(function) : std::nullopt;
+}
+
+constexpr std::string_view kBridgeOverrides = R"(
+def set_workload_base_configs(cfg, workload):
+    cfg.model.tensor_model_parallel_size = workload.tensor_model_parallel_size
+    cfg.model.pipeline_model_parallel_size = workload.pipeline_model_parallel_size
+    cfg.model.context_parallel_size = workload.context_parallel_size
+    cfg.model.virtual_pipeline_model_parallel_size = workload.virtual_pipeline_model_parallel_size
+    cfg.model.expert_model_parallel_size = workload.expert_model_parallel_size
+    cfg.model.expert_tensor_parallel_size = workload.expert_tensor_parallel_size
+    cfg.model.sequence_parallel = workload.sequence_parallel
+    cfg.train.global_batch_size = workload.global_batch_size
+    cfg.train.micro_batch_size = workload.micro_batch_size
+    if workload.use_megatron_fsdp:
+        cfg.ddp.use_megatron_fsdp = True
+        cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+        cfg.ddp.average_in_collective = False
+        cfg.model.gradient_accumulation_fusion = True
+        cfg.optimizer.use_precision_aware_optimizer = False
+    if workload.cuda_graph_impl is not None:
+        cfg.model.cuda_graph_impl = workload.cuda_graph_impl
+    if workload.cuda_graph_scope is not None:
+        cfg.model.cuda_graph_scope = workload.cuda_graph_scope
+    if workload.moe_a2a_overlap:
+        cfg.comm_overlap.overlap_moe_expert_parallel_comm = True
+        cfg.comm_overlap.delay_wgrad_compute = True
+        cfg.model.moe_shared_expert_overlap = False
+    if workload.cpu_offloading_num_layers is not None:
+        cfg.model.cpu_offloading = True
+        cfg.model.cpu_offloading_weights = False
+        cfg.model.cpu_offloading_num_layers = workload.cpu_offloading_num_layers
+    if workload.recompute_num_layers is not None:
+        cfg.model.recompute_granularity = "full"
+        cfg.model.recompute_method = "block"
+        cfg.model.recompute_num_layers = workload.recompute_num_layers
+    if workload.recompute_modules is not None:
+        cfg.model.recompute_granularity = "selective"
+        cfg.model.recompute_modules = workload.recompute_modules
+    cfg.ddp.check_for_nan_in_grad = False
+    cfg.model.apply_rope_fusion = True
+    cfg.model.cross_entropy_fusion_impl = "te"
+    return cfg
+)";
+
+}  // namespace stepwright

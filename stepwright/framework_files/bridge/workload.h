@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+
+// Megatron-Bridge's scripts/performance: recipes by device, over tables of workloads.
+
+/// What a function of the files gives by a name in them.
+using PythonValue = std::function<std::optional<Tree>(const std::string& name)>;
+
+/// The workload that `get_workload_base_config` finds for its arguments, with the defaults of its
+/// class; nothing for other functions. Fails with `kInput` where no file has it, with its name.
+std::optional<Tree> bridge_workload(const std::string& function, const Tree& arguments,
+                                    const PythonValue& value);
+
+/// Devices that a workload is for.
+std::optional<std::int64_t> bridge_devices(const Tree& workload);
+
+/// What `bf16_with_mxfp8_mixed()` and its like give, `get_mixed_precision_config` and
+/// `get_precision_config`; nothing for other functions.
+std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments);
+
+/// What `utils/overrides.py` does with a workload, for files that are given without it.
+extern const std::string_view kBridgeOverrides;
+
+}  // namespace stepwright
