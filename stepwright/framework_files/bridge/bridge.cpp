@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
@@ -98,7 +99,7 @@ void use_words_of_arguments(Tree& said) {
   if (layout != nullptr && layout->kind == Tree::Kind::kSequence) {
     Tree words(layout_words(*layout));
     words.line = layout->line;
-    *layout = words;
+    *layout = std::move(words);
   }
   const auto on = [&](std::string_view flag) {
     const Tree* value = said.find(flag);

@@ -25,7 +25,9 @@ constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kDeepestCall = 32;
 constexpr std::size_t kMostAssignments = 10'000;  ///< That are followed.
 constexpr std::size_t kMostUnread = 1000;
-constexpr int kDeepestChoice = 30;  ///< Of conditions within each other.
+constexpr int kDeepestChoice = 12;            ///< Of conditions within each other.
+constexpr std::size_t kMostChoices = 20'000;  ///< That are looked at.
+constexpr std::size_t kLongestChoice = 2000;  ///< Characters of one.
 constexpr std::size_t kMostNamed = 40;
 
 using Lines = std::span<const PythonLine>;
@@ -164,7 +166,9 @@ class Interpreter {
       return result_of(function, arguments);
     };
     scope.decided = [&](std::string_view text, std::uint32_t line) -> std::optional<Tree> {
-      if (starts_python_word(text, "lambda") || deciding_ == kDeepestChoice) return std::nullopt;
+      const bool beyond =
+          deciding_ == kDeepestChoice || text.size() > kLongestChoice || ++choices_ > kMostChoices;
+      if (beyond || starts_python_word(text, "lambda")) return std::nullopt;
       ++deciding_;
       auto value = decided_value(text, line, frame);
       --deciding_;
@@ -282,7 +286,7 @@ class Interpreter {
       if (!star) ++position;
       if (!word.empty() && is_python_path(word)) frame.set(word, value, unread_);
       names.push_back(word);
-      if (!reader.take(',') && !reader.rest().starts_with(")")) break;
+      if (!reader.take(',') && !reader.rest().starts_with(')')) break;
     }
     return names.empty() ? "" : names.front();
   }
@@ -529,6 +533,7 @@ class Interpreter {
   std::vector<PythonUnread> unread_;
   std::size_t values_ = 0;
   std::size_t assignments_ = 0;
+  std::size_t choices_ = 0;
   int deciding_ = 0;  ///< Conditions within each other that are looked at.
 };
 
