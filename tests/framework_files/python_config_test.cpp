@@ -257,11 +257,11 @@ def base_config():
 
 TEST(PythonConfig, LongChainsOfChoicesEnd) {
   std::string text = "def one() -> Config:\n    config = Config()\n    config.a = ";
-  for (int i = 0; i < 20'000; ++i) text += "1 if unknown(x) or ";
+  for (int i = 0; i < 5000; ++i) text += "1 if unknown(x) or ";
   const PythonConfig config = config_of(text + "2 else 3\n    return config\n");
   EXPECT_EQ(config_value(config, "a"), "nothing");
   std::string nested = "unknown";
-  for (int i = 0; i < 40; ++i) nested = "bool(" + nested + " == 1)";
+  for (int i = 0; i < 20; ++i) nested = "bool(" + nested + " == 1)";
   const PythonConfig deep = config_of("x = Config(a=" + nested + ")\n");
   EXPECT_EQ(config_value(deep, "a"), "nothing");
 }
