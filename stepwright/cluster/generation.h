@@ -28,11 +28,12 @@ struct Generation {
   double matrix_share = 0;  ///< Large products in 16 bits, of their peak.
   /// Rate of products in a running job over their rate alone: power and clocks.
   double sustained_share = 0;
-  double fp8_speedup = 1;    ///< Of fp8 and mxfp8 products over those in 16 bits.
-  double fp4_speedup = 1;    ///< Of nvfp4 products.
-  double board_power_w = 0;  ///< Limit of the best-known board, W; 0: not known.
-  double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
-  double network_share = 0;  ///< Of the NICs' line rate.
+  double fp8_speedup = 1;            ///< Of fp8 and mxfp8 products over those in 16 bits.
+  double fp4_speedup = 1;            ///< Of nvfp4 products.
+  double fp8_attention_speedup = 1;  ///< Of fused attention in fp8 over that in 16 bits.
+  double board_power_w = 0;          ///< Limit of the best-known board, W; 0: not known.
+  double start_us = 0;               ///< Start of a product: a rate of F / (F + start * rate).
+  double network_share = 0;          ///< Of the NICs' line rate.
   std::map<std::string, std::string, std::less<>> sources;  ///< By the keys of the file.
 };
 
@@ -48,6 +49,7 @@ inline constexpr GenerationFigure kGenerationFigures[] = {
     {"sustained_share", &Generation::sustained_share, 0.01, 1},
     {"fp8_speedup", &Generation::fp8_speedup, 1, 4},
     {"fp4_speedup", &Generation::fp4_speedup, 1, 8},
+    {"fp8_attention_speedup", &Generation::fp8_attention_speedup, 1, 4},
     {"board_power", &Generation::board_power_w, 1, 1e5},
     {"start_us", &Generation::start_us, 0, 1000},
     {"network_share", &Generation::network_share, 0.01, 1}};

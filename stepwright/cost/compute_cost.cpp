@@ -58,6 +58,11 @@ double attention_slowdown(const Operator& op) {
   return (left + added) / left * narrow * back;
 }
 
+/// Of a precision that narrows no product attention stays as wide.
+bool has_narrow_attention(const Job& job) {
+  return job.kernels.narrow_attention && storage_type(job.precision) != job.precision;
+}
+
 double grouped_slowdown(const Shape& shape) {
   const double padding = constants::kGroupedPadding.value * static_cast<double>(shape.batch);
   const double rows = static_cast<double>(std::max<std::int64_t>(1, shape.rows));
@@ -118,6 +123,7 @@ ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const>
     : generation_(&generation_of(job.cluster.device)),
       kernels_(job.kernels),
       load_(load),
+      attention_speedup_(has_narrow_attention(job) ? generation_->fp8_attention_speedup : 1),
       clock_(load == Load::kRunning ? clock_under_power(*generation_, job.cluster.device) : 1),
       device_(job.cluster.device.name),
       peaks_{sixteen_bit_flops(job.cluster.device),
@@ -141,7 +147,7 @@ void ComputeCost::set_rates(const Device& device) {
         wide ? 0 : flops_per_s / (generation_->matrix_share * peaks_.flops);
     const double peak =
         storage_type(type) == type ? peak_or(device, type, peaks_.flops) : peaks_.flops;
-    rates_.attention_s_per_flop[index(type)] = 1 / (clock_ * attention * peak);
+    rates_.attention_s_per_flop[index(type)] = 1 / (clock_ * attention_speedup_ * attention * peak);
     peak_flops_[index(type)] = peak_or(device, type, 0);
   }
   rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, peaks_.flops / 16);
@@ -166,7 +172,7 @@ double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what,
                             const Later<OperatorEntry>& entry) const {
   const Generation& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
-    return clock_ * attention_share(*generation_, kernels_.attention) /
+    return clock_ * attention_speedup_ * attention_share(*generation_, kernels_.attention) /
            attention_share(there, entry.get().kernel);
   }
   const double running = load_ == Load::kRunning ? generation_->sustained_share : 1;
@@ -221,10 +227,14 @@ double ComputeCost::default_s(const Operator& op, bool unfused) const {
   return std::max(arithmetic_s(op), memory_s) + kernels * rates_.launch_s;
 }
 
+double ComputeCost::peak_of(const Operator& op) const {
+  const bool narrow = op.kind == OperatorKind::kAttention && attention_speedup_ > 1;
+  const double stated = peak_flops_[index(narrow ? DType::kFp8 : op.dtype)];
+  return stated > 0 ? stated : peaks_.flops;
+}
+
 double ComputeCost::floor_s(const Operator& op) const {
-  const double stated = peak_flops_[index(op.dtype)];
-  const double peak = stated > 0 ? stated : peaks_.flops;
-  return std::max(flops(op) / peak, memory_bytes(op) * rates_.memory_s_per_byte);
+  return std::max(flops(op) / peak_of(op), memory_bytes(op) * rates_.memory_s_per_byte);
 }
 
 const ComputeCost::Fitted* ComputeCost::fitted(OperatorClass what, Pass pass) const {
@@ -298,7 +308,6 @@ double ComputeCost::least_seconds(const Operator& op) const {
   const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
   const double work = flops(op) * op.load();
   const std::size_t type = index(op.dtype);
-  const double peak = peak_flops_[type] > 0 ? peak_flops_[type] : peaks_.flops;
   double least_s = 0;
   if (fit != nullptr && narrow_speedup_[type] > 0) {
     least_s = least_fitted_seconds(fit->entry->get(), work, use_of(*fit, op));
@@ -307,7 +316,7 @@ double ComputeCost::least_seconds(const Operator& op) const {
   } else {
     least_s = work * rates_.matrix_s_per_flop[type];
   }
-  return std::max(least_s, work / peak);
+  return std::max(least_s, work / peak_of(op));
 }
 
 std::string ComputeCost::outside_range(const Operator& op) const {

@@ -96,12 +96,15 @@ class ComputeCost {
   /// Whether the job's framework writes an operator as several kernels.
   [[nodiscard]] bool unfused(const Operator& op) const;
   [[nodiscard]] double arithmetic_s(const Operator& op) const;
+  /// FLOP/s of the type that an operator multiplies in.
+  [[nodiscard]] double peak_of(const Operator& op) const;
   /// Seconds that no device of these peaks can go below.
   [[nodiscard]] double floor_s(const Operator& op) const;
 
   const Generation* generation_;  ///< Of the device.
   Kernels kernels_;
   Load load_;
+  double attention_speedup_ = 1;  ///< Of fused attention, by its type.
   double clock_ = 1;  ///< Of a running job, over that of the generation's best-known board.
   std::string device_;
   DevicePeaks peaks_;

@@ -103,6 +103,9 @@ struct Kernels {
   bool fused_gate = true;
   bool grouped_experts = true;  ///< The experts of a rank are one grouped product, not one each.
   bool transformer_engine = false;  ///< Layers are those of NVIDIA's Transformer Engine.
+  /// The core of attention multiplies in fp8 where products do, or in a narrower type (fp8_dpa of
+  /// Transformer Engine).
+  bool narrow_attention = false;
   /// Equal bits in every run: PyTorch's deterministic algorithms, for which cuBLAS is given the
   /// large workspaces that they demand.
   bool deterministic = false;
@@ -121,6 +124,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::fused_gate, "fused_gate"},
     {&Kernels::grouped_experts, "grouped_experts"},
     {&Kernels::transformer_engine, "transformer_engine"},
+    {&Kernels::narrow_attention, "narrow_attention"},
     {&Kernels::deterministic, "deterministic"}};
 
 /// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), what

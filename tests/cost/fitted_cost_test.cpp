@@ -204,6 +204,36 @@ TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   EXPECT_NEAR(cudnn / seconds(AttentionKernel::kFlash3), 0.655 / 0.61, 0.01);
 }
 
+TEST(FittedCost, AttentionInFp8IsFasterWhereProductsAreNarrow) {
+  const Operator attention{.kind = OperatorKind::kAttention,
+                           .shape = {.batch = 8,
+                                     .heads = 64,
+                                     .kv_heads = 64,
+                                     .queries = 8192,
+                                     .keys = 8192,
+                                     .head_dim = 128,
+                                     .value_dim = 128,
+                                     .pairs = 8192LL * 8192}};
+  const auto seconds = [&](std::string_view device, DType precision, bool narrow) {
+    Job job = job_on(device);
+    job.precision = precision;
+    job.kernels.attention = AttentionKernel::kCudnn;
+    job.kernels.narrow_attention = narrow;
+    const ComputeCost cost(job);
+    EXPECT_LE(cost.least_seconds(attention), cost.seconds(attention));
+    return cost.seconds(attention);
+  };
+  for (const DType precision : {DType::kFp8, DType::kMxfp8}) {
+    EXPECT_NEAR(
+        seconds("h100-sxm-80g", precision, false) / seconds("h100-sxm-80g", precision, true), 1.7,
+        0.05);
+  }
+  EXPECT_EQ(seconds("h100-sxm-80g", DType::kBf16, false),
+            seconds("h100-sxm-80g", DType::kBf16, true));
+  EXPECT_EQ(seconds("a100-sxm-80g", DType::kBf16, false),
+            seconds("a100-sxm-80g", DType::kBf16, true));
+}
+
 TEST(FittedCost, AKernelHasOneFitOfAPass) {
   EXPECT_THROW((void)profile_of_two_kernels("cudnn", "cudnn"), Error);
 }

@@ -102,6 +102,13 @@ class Sentences(unittest.TestCase):
         self.assertEqual(plan(framework="somebody's own")["accumulate"], "fp16")
         self.assertNotIn("accumulate", plan())
 
+    def test_attention_in_fp8(self):
+        told = {"overlap_notes": "FP8_DPA=1; MC_TP_OVERLAP_AG=True", "precision": "FP8"}
+        self.assertTrue(job(**told)["kernels"]["narrow_attention"])
+        self.assertNotIn("narrow_attention", job(**told | {"precision": "bf16"}).get("kernels", {}))
+        untold = told | {"overlap_notes": "FP8_DPA=0"}
+        self.assertNotIn("narrow_attention", job(**untold).get("kernels", {}))
+
     def test_precisions(self):
         for text, precision in (
             ("amp_bf16", "bf16"),

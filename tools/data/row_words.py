@@ -214,6 +214,8 @@ def kernels_of(row: Row) -> dict:
         kernels["cuda_graphs"] = graphs
     if row.words("precision").has("rowwise"):
         kernels["casts"] = "rowwise"
+    if notes.flag("fp8_dpa") and precision_of(row) in NARROW:
+        kernels["narrow_attention"] = True
     return kernels
 
 
@@ -489,6 +491,7 @@ PRECISIONS = (
     ("fp16", ("fp16",)),
     ("fp32", ("tf32", "fp32")),
 )
+NARROW = ("fp8", "mxfp8", "nvfp4")
 STORED = {"fp16": "fp16", "fp32": "fp32"}  # types of parameters; of all other precisions bf16
 # Words of Megatron-Core and of articles for modules that have another name in plans.
 MODULES = {

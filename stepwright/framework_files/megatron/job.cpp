@@ -111,6 +111,11 @@ void read_layers(const Fields& fields, Draft& draft) {
   if (local) draft.attention = AttentionKernel::kUnfused;
   draft.kernels.emplace_back(&Kernels::grouped_experts,
                              fields.flag("moe_grouped_gemm", draft.framework.name == "nemo"));
+  // megatron/core/transformer/transformer_config.py: no argument, but recipes and files set them.
+  if (fields.flag("fp8_dot_product_attention", false) ||
+      fields.flag("fp8_multi_head_attention", false)) {
+    draft.kernels.emplace_back(&Kernels::narrow_attention, true);
+  }
   if (!fields.flag("deterministic_mode", false)) return;
   draft.kernels.emplace_back(&Kernels::deterministic, true);
   draft.leave_out(*fields.find("deterministic_mode"), "that deterministic kernels take longer");

@@ -344,6 +344,8 @@ inline constexpr KnownSetting kMegatronSettings[] = {
     {"fused_residual_rmsnorm", "", Matters::kYes, "that residual and norm are one kernel"},
     {"disable_jit_fuser", "", Matters::kYes, "that small operators are not fused"},
     {"use_kitchen_attention", "", Matters::kYes, "another kernel of attention"},
+    {"fp8_dot_product_attention", "job.kernels.narrow_attention"},
+    {"fp8_multi_head_attention", "job.kernels.narrow_attention"},
     {"deterministic_mode", "job.kernels.deterministic"},
     {"batch_invariant_mode", "", Matters::kYes, "kernels that do not depend on the batch"},
     {"use_grouped_gemm_for_dense_mlp", "", Matters::kYes, "grouped products of dense MLPs"},

@@ -66,6 +66,7 @@ void check_kernels(const Kernels& kernels) {
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
   refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
   refuse(!kernels.fused_gate, "kernels.fused_gate", "false", "leave it true");
+  refuse(kernels.narrow_attention, "kernels.narrow_attention", "true", "leave it false");
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }
 
