@@ -23,14 +23,35 @@ constexpr Named<Activation> kActivationWords[] = {{Activation::kSilu, "silu"},
                                                   {Activation::kRelu, "relu"},
                                                   {Activation::kSquaredRelu, "relu2"}};
 
+/// Keys of `yarn` and of lists of factors.
+void add_stretch(Json& json, const RotaryScaling& scaling) {
+  json["original_max_position_embeddings"] = scaling.original_positions;
+  if (scaling.attention_factor > 0) json["attention_factor"] = scaling.attention_factor;
+  if (scaling.kind == RotaryScalingKind::kLongRope) {
+    json["short_factor"] = scaling.short_factors;
+    json["long_factor"] = scaling.long_factors;
+    return;
+  }
+  json["beta_slow"] = scaling.low_frequency;
+  json["beta_fast"] = scaling.high_frequency;
+  if (scaling.mscale_all_dim > 0) {
+    json["mscale"] = scaling.mscale;
+    json["mscale_all_dim"] = scaling.mscale_all_dim;
+  }
+  if (!scaling.rounded) json["truncate"] = false;
+}
+
 Json scaling_of(const Architecture& model) {
   if (!model.rotary_scaling) return nullptr;
   const RotaryScaling& scaling = *model.rotary_scaling;
   Json json{{"rope_type", name_of(kRotaryScalingNames, scaling.kind)}, {"factor", scaling.factor}};
-  if (scaling.kind != RotaryScalingKind::kLlama3) return json;
-  json["low_freq_factor"] = scaling.low_frequency;
-  json["high_freq_factor"] = scaling.high_frequency;
-  json["original_max_position_embeddings"] = scaling.original_positions;
+  if (scaling.kind == RotaryScalingKind::kYarn || scaling.kind == RotaryScalingKind::kLongRope) {
+    add_stretch(json, scaling);
+  } else if (scaling.kind == RotaryScalingKind::kLlama3) {
+    json["low_freq_factor"] = scaling.low_frequency;
+    json["high_freq_factor"] = scaling.high_frequency;
+    json["original_max_position_embeddings"] = scaling.original_positions;
+  }
   return json;
 }
 

@@ -65,6 +65,12 @@ std::map<LayerClass, std::int64_t> Architecture::layer_classes() const {
   return result;
 }
 
+RotaryScaling usual_scaling(RotaryScalingKind kind) {
+  RotaryScaling scaling{.kind = kind};
+  if (kind == RotaryScalingKind::kYarn) scaling.high_frequency = 32;
+  return scaling;
+}
+
 std::int64_t Architecture::rotary_pairs() const {
   const std::int64_t of = latent ? latent->rope_head_dim : head_dim;
   return static_cast<std::int64_t>(static_cast<double>(of) * rotary_fraction) / 2;

@@ -31,7 +31,7 @@ enum class Mixer : std::uint8_t {
   kNone
 };
 enum class FeedForward : std::uint8_t { kDense, kExperts, kNone };
-/// `kSinusoidal` adds fixed waves to the embedded tokens.
+/// `kSinusoidal` adds fixed waves to the embedded tokens: sines, then cosines of the same.
 enum class Position : std::uint8_t { kRope, kLearned, kAlibi, kNone, kSinusoidal };
 /// `kGelu` is x times the normal distribution function, `kGeluTanh` the approximation of it by a
 /// hyperbolic tangent that GPT-2 was trained with.
@@ -100,16 +100,30 @@ inline constexpr Named<RotaryScalingKind> kRotaryScalingNames[] = {
 
 /// A change of rotary frequencies. `linear` divides all of them by `factor`. `llama3` divides those
 /// that turn fewer than `low_frequency` times in `original_positions`, keeps those that turn more
-/// than `high_frequency` times, and interpolates between (Llama 3.1). Of the other kinds only the
-/// name is kept.
+/// than `high_frequency` times, and interpolates between by their turns (Llama 3.1); `yarn` does so
+/// by their numbers (arXiv 2309.00071). `longrope` divides each by a factor of its own (arXiv
+/// 2402.13753). `dynamic` stretches the base. Of `other` only the name is kept.
 struct RotaryScaling {
   RotaryScalingKind kind = RotaryScalingKind::kLinear;
   double factor = 1;
   double low_frequency = 1;
   double high_frequency = 4;
   std::int64_t original_positions = 8192;
+  /// Of sines and cosines, of `yarn` and `longrope`; 0: that which follows from the others.
+  double attention_factor = 0;
+  bool rounded = true;  ///< The numbers between which `yarn` interpolates are whole.
+  /// Weights of the logarithm of `factor` in what it follows from; the second also scales the
+  /// scores of latent attention (DeepSeek-V2, -V3), 0: not.
+  double mscale = 1;
+  double mscale_all_dim = 0;
+  /// Of `longrope`, one for each pair: of sequences up to `original_positions`, and of longer ones.
+  std::vector<double> short_factors = {};
+  std::vector<double> long_factors = {};
   bool operator==(const RotaryScaling&) const = default;
 };
+
+/// One of a kind with the numbers that are usual for it.
+RotaryScaling usual_scaling(RotaryScalingKind kind);
 
 /// Multi-head latent attention (DeepSeek-V2, -V3): queries, keys and values go through low-rank
 /// projections. Heads have `nope_head_dim + rope_head_dim` for scores, `value_head_dim` for values.
@@ -230,9 +244,12 @@ struct Architecture {
   bool norm_unit_offset = false;  ///< Norms multiply by 1 + weight (Gemma).
   NormPlacement norm_placement = NormPlacement::kBefore;
   double norm_epsilon = 1e-5;  ///< Added to the variance in every norm.
+  /// The same in norms of latent rows and in gated norms of delta nets; 0: as in the others.
+  double inner_norm_epsilon = 0;
   Position position = Position::kRope;
-  double rotary_fraction = 1.0;  ///< Share of the head dimension that is rotated.
-  double rotary_base = 10000;    ///< Of the geometric series of rotary wavelengths.
+  std::int64_t first_position = 0;  ///< Of a learned table or of waves: 2 in OPT and XGLM.
+  double rotary_fraction = 1.0;     ///< Share of the head dimension that is rotated.
+  double rotary_base = 10000;       ///< Of the series of wavelengths of rotary positions or waves.
   std::optional<RotaryScaling> rotary_scaling = {};
   /// `rotary_base` of layers with a window, whose frequencies are not scaled then (Gemma-3); 0: as
   /// in the others.
@@ -315,6 +332,8 @@ struct Architecture {
   [[nodiscard]] std::int64_t routed_width() const {
     return experts && experts->latent > 0 ? experts->latent : hidden;
   }
+  /// The longest sequence that a learned table has rows for.
+  [[nodiscard]] std::int64_t longest() const { return positions - first_position; }
   /// Pairs of a head, or of its part with positions, that rotary positions turn.
   [[nodiscard]] std::int64_t rotary_pairs() const;
   /// Whether an indexer chooses the keys that a token sees.

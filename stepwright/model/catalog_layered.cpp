@@ -96,21 +96,24 @@ Architecture gemma2_27b() {
 
 /// Biases in attention, experts and router, a trained logit in every softmax.
 Architecture gpt_oss(std::int64_t layers, std::int64_t experts) {
-  Architecture model{
-      .layers = layers,
-      .hidden = 2880,
-      .heads = 64,
-      .kv_heads = 8,
-      .head_dim = 64,
-      .ffn = 2880,
-      .vocabulary = 201088,
-      .positions = 131072,
-      .activation = Activation::kClampedSwiglu,
-      .rotary_base = 150000,
-      .rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn, .factor = 32},
-      .qkv_bias = true,
-      .attention_output_bias = true,
-      .sinks = true};
+  Architecture model{.layers = layers,
+                     .hidden = 2880,
+                     .heads = 64,
+                     .kv_heads = 8,
+                     .head_dim = 64,
+                     .ffn = 2880,
+                     .vocabulary = 201088,
+                     .positions = 131072,
+                     .activation = Activation::kClampedSwiglu,
+                     .rotary_base = 150000,
+                     .rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn,
+                                                     .factor = 32,
+                                                     .high_frequency = 32,
+                                                     .original_positions = 4096,
+                                                     .rounded = false},
+                     .qkv_bias = true,
+                     .attention_output_bias = true,
+                     .sinks = true};
   model.experts =
       Experts{.count = experts, .top_k = 4, .ffn = 2880, .bias = true, .router_bias = true};
   use_windows(model, 128, 2);

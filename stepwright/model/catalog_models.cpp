@@ -185,13 +185,16 @@ Architecture build(const ExpertRow& row) {
 
 /// Latent attention in all layers, experts behind the first ones, rotary positions stretched.
 void use_deepseek_blocks(Architecture& model, std::int64_t query_rank, std::size_t dense_layers,
-                         double stretch) {
+                         double stretch, double mscale = 1) {
   model.latent = LatentAttention{.query_rank = query_rank};
   std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(model.layers), 0);
   std::fill_n(is_dense.begin(), dense_layers, std::uint8_t{1});
   set_dense_layers(model, is_dense);
   if (stretch == 1) return;
-  model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn, .factor = stretch};
+  model.rotary_scaling = usual_scaling(RotaryScalingKind::kYarn);
+  model.rotary_scaling->factor = stretch;
+  model.rotary_scaling->original_positions = 4096;
+  model.rotary_scaling->mscale = model.rotary_scaling->mscale_all_dim = mscale;
 }
 
 /// The router of DeepSeek-V3.
@@ -232,15 +235,16 @@ void add_specialities(Architecture& model) {
     use_deepseek_blocks(model, 0, 1, 1);
     route_by_sigmoid(model, 2.446);
   } else if (model.name == "deepseek-v2-lite") {
-    use_deepseek_blocks(model, 0, 1, 40);
+    use_deepseek_blocks(model, 0, 1, 40, 0.707);
     model.experts->normalize_top_k = false;
   } else if (model.name == "deepseek-v2") {
-    use_deepseek_blocks(model, 1536, 1, 40);
+    use_deepseek_blocks(model, 1536, 1, 40, 0.707);
     group_experts(model, 8, 3);
     model.experts->normalize_top_k = false;
     model.experts->scale = 16;
   } else if (model.name == "kimi-k2") {
     use_deepseek_blocks(model, 1536, 1, 32);
+    model.rotary_scaling->high_frequency = 1;
     route_by_sigmoid(model, 2.827);
   } else if (model.name == "deepseek-v3") {
     use_deepseek_blocks(model, 1536, 3, 40);

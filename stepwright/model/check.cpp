@@ -66,7 +66,9 @@ class Checker {
     size("head_dim", model_.head_dim, 1);
     size("ffn", model_.ffn, has_shared_width(model_) ? 1 : 0);
     size("vocab", model_.vocabulary, 1);
-    size("positions", model_.positions, model_.position == Position::kLearned ? 1 : 0);
+    size("first_position", model_.first_position, 0);
+    size("positions", model_.positions,
+         model_.position == Position::kLearned ? model_.first_position + 1 : 0);
     size("multi_token_layers", model_.multi_token_layers, 0, kLargestLayers);
   }
 
@@ -117,10 +119,22 @@ class Checker {
     if (!model_.rotary_scaling) return;
     const RotaryScaling& scaling = *model_.rotary_scaling;
     rule(scaling.factor >= 1, "rotary_scaling.factor", scaling.factor, "at least 1");
-    rule(scaling.low_frequency < scaling.high_frequency, "rotary_scaling.high_frequency",
-         scaling.high_frequency,
-         fmt::format("above rotary_scaling.low_frequency ({})", scaling.low_frequency));
+    const bool by_number = scaling.kind == RotaryScalingKind::kYarn;
+    const double low = scaling.low_frequency;
+    rule(low < scaling.high_frequency || (by_number && low > 0 && low == scaling.high_frequency),
+         "rotary_scaling.high_frequency", scaling.high_frequency,
+         fmt::format("above rotary_scaling.low_frequency ({})", low));
+    rule(!by_number || low > 0, "rotary_scaling.low_frequency", low, "above 0");
     size("rotary_scaling.original_positions", scaling.original_positions, 1);
+    factors("rotary_scaling.short_factors", scaling.short_factors);
+    factors("rotary_scaling.long_factors", scaling.long_factors);
+  }
+
+  void factors(std::string_view field, const std::vector<double>& list) const {
+    const auto pairs = static_cast<std::size_t>(model_.rotary_pairs());
+    rule(list.empty() || list.size() == pairs, field, list.size(),
+         fmt::format("none, or one for each of the {} pairs", pairs));
+    for (const double factor : list) rule(factor > 0, field, factor, "above 0");
   }
 
   void switches() const {

@@ -71,6 +71,12 @@ void add_beyond(std::string_view what, Architecture& model) {
   model.beyond += what;
 }
 
+void note_clipping(const ConfigFields& fields, Architecture& model) {
+  if (fields.number_or("clip_qkv", 0, 0, 1e12) > 0) {
+    add_beyond("queries, keys and values are clipped", model);
+  }
+}
+
 void note_norms_behind_rotation(Architecture& model) {
   add_beyond("queries and keys are normed behind their rotation", model);
 }

@@ -36,6 +36,8 @@ Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
 /// Says of a model what it computes beyond its description.
 void add_beyond(std::string_view what, Architecture& model);
+/// Queries, keys and values are clipped where a file says by how much.
+void note_clipping(const ConfigFields& fields, Architecture& model);
 /// Queries and keys are normed behind their rotation (HunYuan).
 void note_norms_behind_rotation(Architecture& model);
 /// Mixers that carry a state are described with SiLU; `key` may say that they have another.

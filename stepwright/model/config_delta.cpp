@@ -98,7 +98,7 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   if (fields.flag("linear_allow_neg_eigval", true)) {
     add_beyond("strengths of delta nets up to two", model);
   }
-  if (model.norm_epsilon != 1e-5) add_beyond("norms of delta nets by an epsilon of 1e-5", model);
+  if (model.norm_epsilon != 1e-5) model.inner_norm_epsilon = 1e-5;
   return model;
 }
 

@@ -143,6 +143,12 @@ Architecture read_ministral3(const ConfigFields& fields) {
   read_windows(fields, WindowRule::kEveryLayer, 0, model);
   const auto rope = fields.rotary();
   const auto growth = rope ? rope->find("llama_4_scaling_beta") : std::nullopt;
+  if (!rope) {
+    model.rotary_scaling = usual_scaling(RotaryScalingKind::kYarn);
+    model.rotary_scaling->factor = 16;
+    model.rotary_scaling->original_positions = 16384;
+    model.rotary_scaling->mscale = model.rotary_scaling->mscale_all_dim = 1;
+  }
   if (!rope || (growth && !growth->is_null() && growth->number(0, 1e6) > 0)) {
     add_beyond("queries are scaled by their position", model);
   }
@@ -213,6 +219,7 @@ Architecture read_olmo(const ConfigFields& fields) {
   model.norm = Norm::kLayer;
   model.norm_weight = false;
   add_attention_biases(fields, model);
+  note_clipping(fields, model);
   return model;
 }
 

@@ -60,10 +60,8 @@ void add_olmo_experts(const ConfigFields& fields, Experts fallback, Architecture
 }
 
 Architecture read_olmoe(const ConfigFields& fields) {
-  if (const auto clip = fields.value("clip_qkv")) {
-    clip->fail_unsupported("clipped queries, keys and values");
-  }
   Architecture model = read_rotary(fields, {.positions = 4096, .norm_epsilon = 1e-5});
+  note_clipping(fields, model);
   add_olmo_experts(fields, {.count = 64, .top_k = 8}, model);
   return model;
 }
@@ -127,6 +125,13 @@ Architecture read_gpt_oss(const ConfigFields& fields) {
   add_attention_biases(fields, model, true);
   model.sinks = true;
   note_clamped_numbers(fields, model);
+  if (!fields.rotary()) {
+    model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn,
+                                         .factor = 32,
+                                         .high_frequency = 32,
+                                         .original_positions = 4096,
+                                         .rounded = false};
+  }
   model.experts = Experts{.count = fields.size_or({"num_local_experts", "num_experts"}, 128),
                           .top_k = fields.size_or("num_experts_per_tok", 4),
                           .ffn = model.ffn,
@@ -174,16 +179,25 @@ Architecture read_aria(const ConfigFields& fields) {
   return model;
 }
 
+/// A number, or a list with the same one for each layer; 1 where there is none.
+std::int64_t same_in_layers(const ConfigFields& fields,
+                            std::initializer_list<std::string_view> spellings) {
+  const auto found = fields.find(spellings);
+  if (!found || !found->is_sequence()) return fields.size_or(spellings, 1);
+  const std::int64_t common = found->size() > 0 ? found->at(0).integer(1, kLargestSize) : 1;
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    if (found->at(i).integer(1, kLargestSize) == common) continue;
+    found->fail_unsupported("numbers of experts that differ between layers");
+  }
+  return common;
+}
+
 Architecture read_hunyuan_moe(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
   add_attention_biases(fields, model);
-  for (const std::string_view key : {"num_experts", "moe_topk", "num_shared_expert"}) {
-    const auto found = fields.value(key);
-    if (found && found->is_sequence()) found->fail_unsupported("a number for each layer");
-  }
-  model.experts = wide_experts(model, fields.size_or({"num_experts", "num_local_experts"}, 1),
-                               fields.size_or({"moe_topk", "num_experts_per_tok"}, 1), 1);
+  model.experts = wide_experts(model, same_in_layers(fields, {"num_experts", "num_local_experts"}),
+                               same_in_layers(fields, {"moe_topk", "num_experts_per_tok"}), 1);
   note_norms_behind_rotation(model);
   return model;
 }
@@ -231,7 +245,7 @@ Architecture read_dbrx(const ConfigFields& fields) {
   model.positions = fields.size_or({"max_seq_len", "max_position_embeddings"}, 2048);
   model.norm = Norm::kLayer;
   model.rotary_base = attention.number_or("rope_theta", model.rotary_base, 0, 1e12);
-  if (attention.value("clip_qkv")) add_beyond("queries, keys and values are clipped", model);
+  note_clipping(attention, model);
   const auto normalized = feed_forward.find({"moe_normalize_expert_weights"});
   model.experts = Experts{.count = feed_forward.size_or("moe_num_experts", 4),
                           .top_k = feed_forward.size_or("moe_top_k", 1),

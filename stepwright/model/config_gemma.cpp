@@ -17,6 +17,9 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
   model.norm_unit_offset = true;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   add_attention_biases(fields, model);
+  if (fields.flag("use_bidirectional_attention", false)) {
+    add_beyond("attention to later tokens", model);  // Of prefixes in PaliGemma.
+  }
   return model;
 }
 

@@ -207,11 +207,21 @@ Architecture read_mpt(const ConfigFields& fields) {
   model.activation = Activation::kGelu;
   model.norm_bias = false;
   set_biases(model, false);
+  if (fields.value("attn_config")) {
+    const ConfigFields attention = fields.nested("attn_config");
+    model.attention_scale = attention.number_or("softmax_scale", 0, 0, 1e6);
+    note_clipping(attention, model);
+  }
   return model;
 }
 
-/// Two rows of the table of positions are never used.
+/// Two rows of the table of positions stand before that of the first token.
 constexpr std::int64_t kUnusedPositions = 2;
+
+void skip_positions(Architecture& model) {
+  model.first_position = kUnusedPositions;
+  model.positions += kUnusedPositions;
+}
 
 Architecture read_opt(const ConfigFields& fields) {
   Architecture model = read_gpt(
@@ -223,7 +233,7 @@ Architecture read_opt(const ConfigFields& fields) {
     fields.value("do_layer_norm_before")->fail_unsupported("norms behind the residual sums");
   }
   fields.refuse("_remove_final_layer_norm", "no final norm");
-  model.positions += kUnusedPositions;
+  skip_positions(model);
   set_biases(model, fields.flag("enable_bias", true));
   model.norm_weight = fields.flag("layer_norm_elementwise_affine", true);
   return model;
@@ -242,6 +252,10 @@ Architecture read_xglm(const ConfigFields& fields) {
                                          .ffn = "ffn_dim",
                                          .usual_ffn = 4096,
                                          .position = Position::kSinusoidal});
+  model.first_position = kUnusedPositions;
+  // The last of the wavelengths is that of the base.
+  const double waves = std::max(2.0, std::floor(static_cast<double>(model.hidden) / 2));
+  model.rotary_base = std::pow(1e4, waves / (waves - 1));
   scale_embedding(fields, model);
   return model;
 }
@@ -249,7 +263,7 @@ Architecture read_xglm(const ConfigFields& fields) {
 Architecture read_biogpt(const ConfigFields& fields) {
   Architecture model =
       read_gpt(fields, {.usual_ffn = 4096, .usual_positions = 1024, .activation = "hidden_act"});
-  model.positions += kUnusedPositions;
+  skip_positions(model);
   scale_embedding(fields, model);
   return model;
 }

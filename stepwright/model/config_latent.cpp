@@ -72,6 +72,9 @@ Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults&
       "v_head_dim", value_head_dim > 0 ? value_head_dim : model.hidden / model.heads);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.latent = latent;
+  // The class of norms has an epsilon that those of latent rows leave as it is.
+  constexpr double kInner = 1e-6;
+  if (model.norm_epsilon != kInner) model.inner_norm_epsilon = kInner;
   return model;
 }
 

@@ -67,6 +67,16 @@ Architecture read_falcon_mamba(const ConfigFields& fields) {
   return model;
 }
 
+/// Step sizes are described without limits; a file may have them.
+void note_step_limits(const ConfigFields& fields, Architecture& model) {
+  const auto limits = fields.value("time_step_limit");
+  if (!limits) return;
+  if (!limits->is_sequence() || limits->size() != 2) limits->fail("must be a list of two numbers");
+  const Node high = limits->at(1);  // A mapping or a word that stands for infinity is none.
+  const bool finite = high.is_scalar() && high.text().find("nf") == std::string::npos;
+  if (limits->at(0).number(0, 1e12) > 0 || finite) add_beyond("limits of step sizes", model);
+}
+
 Architecture read_mamba2(const ConfigFields& fields) {
   Architecture model = read_mamba_sizes(fields, false);
   model.state_mixer = StateMixer{.heads = fields.size_or("num_heads", 128),
@@ -83,6 +93,7 @@ Architecture read_mamba2(const ConfigFields& fields) {
     fields.fail(fmt::format("num_heads x head_dim ({}) must be expand x hidden_size", width));
   }
   set_mixers_alone(Mixer::kMamba2, model);
+  note_step_limits(fields, model);
   note_mixer_activation(fields, "hidden_act", model);
   return model;
 }
@@ -128,6 +139,7 @@ Architecture read_bamba(const ConfigFields& fields) {
     }
   }
   set_layers(model, std::move(layers));
+  note_step_limits(fields, model);
   note_mixer_activation(fields, "hidden_act", model);
   return model;
 }
@@ -232,6 +244,7 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
                                     {"full_attention", attention}});
   }
   set_layers(model, std::move(layers));
+  if (carries_state(model)) note_step_limits(fields, model);
   note_mixer_activation(fields, "hidden_act", model);
   if (!carries_state(model)) model.state_mixer.reset();
   return model;

@@ -22,25 +22,73 @@ double number_in(Node rope, std::string_view key, double fallback) {
   return found && !found->is_null() ? found->number(0, kLargest) : fallback;
 }
 
-RotaryScalingKind kind_of(const std::string& word) {
+/// By the words of transformers; files of Phi-3 call lists of factors `su` or `yarn`.
+RotaryScalingKind kind_of(const std::string& word, bool lists) {
+  if (word == "su" || (word == "yarn" && lists)) return RotaryScalingKind::kLongRope;
   for (const auto& [kind, name] : kRotaryScalingNames) {
     if (name == word) return kind;
   }
   return RotaryScalingKind::kOther;
 }
 
-std::optional<RotaryScaling> scaling_in(Node rope, const Architecture& model) {
+std::vector<double> numbers_of(Node rope, std::string_view key) {
+  const Node list = rope.get(key);
+  if (!list.is_sequence()) list.fail("must be a list of numbers");
+  std::vector<double> found;
+  for (std::size_t i = 0; i < list.size(); ++i) found.push_back(list.at(i).number(0, kLargest));
+  return found;
+}
+
+/// What some files say outside of the mapping goes before what stands in it.
+std::int64_t original_positions(const ConfigFields& fields, Node rope, const Architecture& model) {
+  constexpr std::string_view kKey = "original_max_position_embeddings";
+  auto original = fields.value(kKey);
+  if (!original) original = rope.find(kKey);
+  if (original && !original->is_null()) return original->integer(1, kLargestSize);
+  return std::max<std::int64_t>(1, model.positions);
+}
+
+/// The range of turns, and what sines and cosines are multiplied by (`_compute_yarn_parameters` of
+/// transformers/modeling_rope_utils.py).
+void read_yarn(Node rope, RotaryScaling& scaling) {
+  scaling.low_frequency = number_in(rope, "beta_slow", 1);
+  scaling.high_frequency = number_in(rope, "beta_fast", 32);
+  scaling.mscale_all_dim = number_in(rope, "mscale_all_dim", 0);
+  const double mscale = number_in(rope, "mscale", 0);
+  if (mscale > 0 && scaling.mscale_all_dim > 0) scaling.mscale = mscale;
+  const bool alone = mscale == 0 && scaling.mscale_all_dim > 0 && scaling.attention_factor == 0;
+  if (alone) scaling.attention_factor = 0.1 * std::log(std::max(1.0, scaling.factor)) + 1;
+  const auto rounded = rope.find("truncate");
+  scaling.rounded = !rounded || rounded->is_null() || rounded->boolean();
+}
+
+std::optional<RotaryScaling> scaling_in(const ConfigFields& fields, Node rope,
+                                        const Architecture& model) {
   auto type = rope.find("rope_type");
   if (!type || type->is_null()) type = rope.find("type");
   if (!type || type->is_null() || type->text() == "default") return std::nullopt;
-  RotaryScaling scaling{.kind = kind_of(type->text())};
+  const auto lists = rope.find("short_factor");
+  const RotaryScalingKind kind = kind_of(type->text(), lists && !lists->is_null());
+  RotaryScaling scaling = usual_scaling(kind);
   scaling.factor = number_in(rope, "factor", 1);
-  if (scaling.kind != RotaryScalingKind::kLlama3) return scaling;
-  scaling.low_frequency = number_in(rope, "low_freq_factor", 1);
-  scaling.high_frequency = number_in(rope, "high_freq_factor", 4);
-  const auto original = rope.find("original_max_position_embeddings");
-  scaling.original_positions =
-      original && !original->is_null() ? original->integer(1, kLargestSize) : model.positions;
+  const bool stretched = kind == RotaryScalingKind::kYarn || kind == RotaryScalingKind::kLongRope;
+  if (!stretched && kind != RotaryScalingKind::kLlama3) return scaling;
+  scaling.original_positions = original_positions(fields, rope, model);
+  if (kind == RotaryScalingKind::kLlama3) {
+    scaling.low_frequency = number_in(rope, "low_freq_factor", 1);
+    scaling.high_frequency = number_in(rope, "high_freq_factor", 4);
+    return scaling;
+  }
+  const double times =
+      static_cast<double>(model.positions) / static_cast<double>(scaling.original_positions);
+  scaling.factor = number_in(rope, "factor", std::max(1.0, times));
+  scaling.attention_factor = number_in(rope, "attention_factor", 0);
+  if (kind == RotaryScalingKind::kYarn) {
+    read_yarn(rope, scaling);
+  } else {
+    scaling.short_factors = numbers_of(rope, "short_factor");
+    scaling.long_factors = numbers_of(rope, "long_factor");
+  }
   return scaling;
 }
 
@@ -53,8 +101,9 @@ std::optional<Node> of_type(Node rope, std::string_view type) {
 /// A base that is stretched once, whatever the length is, goes by the name of one that grows with
 /// it
 /// (`compute_ntk_alpha_rope_parameters` of HunYuan).
-RotaryNumbers numbers_in(Node mapping, double base, const Architecture& model) {
-  RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(mapping, model)};
+RotaryNumbers numbers_in(const ConfigFields& fields, Node mapping, double base,
+                         const Architecture& model) {
+  RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(fields, mapping, model)};
   const double stretch = number_in(mapping, "alpha", 0);
   const auto turned = static_cast<double>(2 * model.rotary_pairs());
   const bool dynamic = numbers.scaling && numbers.scaling->kind == RotaryScalingKind::kDynamic;
@@ -69,14 +118,16 @@ bool some_layer(const Architecture& model, bool slides) {
 }
 
 /// Numbers of full layers and of those with a window, which may turn on a base of their own.
-void read_two(Node rope, Node full, Node sliding, double base, Architecture& model) {
+void read_two(const ConfigFields& fields, Node full, Node sliding, double base,
+              Architecture& model) {
   const bool both = some_layer(model, false) && some_layer(model, true);
-  const RotaryNumbers main = numbers_in(some_layer(model, false) ? full : sliding, base, model);
+  const RotaryNumbers main =
+      numbers_in(fields, some_layer(model, false) ? full : sliding, base, model);
   model.rotary_base = main.base;
   model.rotary_scaling = main.scaling;
-  const RotaryNumbers other = numbers_in(sliding, base, model);
+  const RotaryNumbers other = numbers_in(fields, sliding, base, model);
   if (!both || main == other) return;
-  if (other.scaling) rope.fail_unsupported("scaled rotary positions of sliding layers alone");
+  if (other.scaling) sliding.fail_unsupported("scaled rotary positions of sliding layers alone");
   model.window_rotary_base = other.base;
 }
 
@@ -117,9 +168,9 @@ void read_common_numbers(const ConfigFields& fields, double base, Architecture& 
   const auto full = of_type(*rope, "full_attention");
   const auto sliding = of_type(*rope, "sliding_attention");
   if (full || sliding) {
-    return read_two(*rope, full ? *full : *sliding, sliding ? *sliding : *full, base, model);
+    return read_two(fields, full ? *full : *sliding, sliding ? *sliding : *full, base, model);
   }
-  const RotaryNumbers all = numbers_in(*rope, base, model);
+  const RotaryNumbers all = numbers_in(fields, *rope, base, model);
   model.rotary_base = all.base;
   model.rotary_scaling = all.scaling;
   if (const auto local = fields.value("rope_local_base_freq"); local && some_layer(model, true)) {

@@ -20,8 +20,10 @@ struct ModelKey {
 };
 
 inline constexpr ModelKey<Architecture> kNormKeys[] = {
-    {"norm_epsilon", &Architecture::norm_epsilon, 0, 1}};
+    {"norm_epsilon", &Architecture::norm_epsilon, 0, 1},
+    {"inner_norm_epsilon", &Architecture::inner_norm_epsilon, 0, 1}};
 inline constexpr ModelKey<Architecture> kRotaryKeys[] = {
+    {"first_position", &Architecture::first_position, 0},
     {"rotary_fraction", &Architecture::rotary_fraction, 0, 1},
     {"rotary_base", &Architecture::rotary_base, 0},
     {"window_rotary_base", &Architecture::window_rotary_base, 0}};
@@ -47,11 +49,38 @@ inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
     {"count_multi_token", &Architecture::count_multi_token},
     {"multi_token_weight", &Architecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
-/// Of `RotaryScalingKind::kLlama3` alone.
-inline constexpr ModelKey<RotaryScaling> kLlama3Keys[] = {
+/// Which keys a change of rotary frequencies has beside its factor.
+struct ScalingParts {
+  bool turns = false;
+  bool original = false;
+  bool amplitude = false;
+  bool yarn = false;
+  bool lists = false;  ///< `short_factors` and `long_factors`.
+};
+constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
+  switch (kind) {
+    case RotaryScalingKind::kLlama3: return {.turns = true, .original = true};
+    case RotaryScalingKind::kYarn:
+      return {.turns = true, .original = true, .amplitude = true, .yarn = true};
+    case RotaryScalingKind::kLongRope: return {.original = true, .amplitude = true, .lists = true};
+    default: return {};
+  }
+}
+/// Of `llama3` and `yarn`.
+inline constexpr ModelKey<RotaryScaling> kTurnKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
-    {"high_frequency", &RotaryScaling::high_frequency, 0},
+    {"high_frequency", &RotaryScaling::high_frequency, 0}};
+/// Of those and `longrope`.
+inline constexpr ModelKey<RotaryScaling> kOriginalKeys[] = {
     {"original_positions", &RotaryScaling::original_positions}};
+/// Of `yarn` and `longrope`.
+inline constexpr ModelKey<RotaryScaling> kAmplitudeKeys[] = {
+    {"attention_factor", &RotaryScaling::attention_factor, 0}};
+/// Of `yarn` alone.
+inline constexpr ModelKey<RotaryScaling> kYarnKeys[] = {
+    {"rounded", &RotaryScaling::rounded},
+    {"mscale", &RotaryScaling::mscale, 0},
+    {"mscale_all_dim", &RotaryScaling::mscale_all_dim, 0}};
 inline constexpr ModelKey<LatentAttention> kLatentKeys[] = {
     {"query_rank", &LatentAttention::query_rank, 0},
     {"kv_rank", &LatentAttention::kv_rank},

@@ -129,15 +129,34 @@ void read_blocks(const InlineFields& fields, Architecture& model) {
   if (const auto beyond = fields.value("beyond")) model.beyond = beyond->text();
 }
 
+std::vector<double> numbers(const InlineFields& fields, std::string_view key) {
+  const auto list = fields.value(key);
+  if (list && !list->is_sequence()) list->fail("must be a list of numbers");
+  std::vector<double> found;
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    found.push_back(list->at(i).number(0, kLargestSize));
+  }
+  return found;
+}
+
 void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("rotary_scaling");
   if (!nested) return;
-  check_keys(nested->own(), {"kind"}, kScalingKeys, kLlama3Keys);
-  RotaryScaling scaling;
+  check_keys(nested->own(), {"kind", "short_factors", "long_factors"}, kScalingKeys, kTurnKeys,
+             kOriginalKeys, kAmplitudeKeys, kYarnKeys);
   if (!nested->value("kind")) nested->own().fail("the key 'kind' is missing");
-  scaling.kind = nested->choice("kind", kRotaryScalingNames, scaling.kind);
+  const auto kind = nested->choice("kind", kRotaryScalingNames, RotaryScalingKind::kLinear);
+  const ScalingParts parts = scaling_parts(kind);
+  RotaryScaling scaling = usual_scaling(kind);
   read_keys(*nested, kScalingKeys, scaling);
-  if (scaling.kind == RotaryScalingKind::kLlama3) read_keys(*nested, kLlama3Keys, scaling);
+  if (parts.turns) read_keys(*nested, kTurnKeys, scaling);
+  if (parts.original) read_keys(*nested, kOriginalKeys, scaling);
+  if (parts.amplitude) read_keys(*nested, kAmplitudeKeys, scaling);
+  if (parts.yarn) read_keys(*nested, kYarnKeys, scaling);
+  if (parts.lists) {
+    scaling.short_factors = numbers(*nested, "short_factors");
+    scaling.long_factors = numbers(*nested, "long_factors");
+  }
   model.rotary_scaling = scaling;
 }
 

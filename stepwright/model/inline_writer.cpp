@@ -80,8 +80,14 @@ void write_biases(Json& json, const Architecture& model) {
 
 Json scaling_of(const RotaryScaling& scaling) {
   Json json{{"kind", name_of(kRotaryScalingNames, scaling.kind)}};
+  const ScalingParts parts = scaling_parts(scaling.kind);
   write_keys(json, kScalingKeys, scaling, true);
-  if (scaling.kind == RotaryScalingKind::kLlama3) write_keys(json, kLlama3Keys, scaling, true);
+  if (parts.turns) write_keys(json, kTurnKeys, scaling, true);
+  if (parts.original) write_keys(json, kOriginalKeys, scaling, true);
+  if (parts.amplitude) write_keys(json, kAmplitudeKeys, scaling);
+  if (parts.yarn) write_keys(json, kYarnKeys, scaling);
+  if (!scaling.short_factors.empty()) json["short_factors"] = scaling.short_factors;
+  if (!scaling.long_factors.empty()) json["long_factors"] = scaling.long_factors;
   return json;
 }
 

@@ -89,7 +89,7 @@ std::string advice(const Job& job, std::vector<Remedy> remedies) {
 
 /// The job without what a rule of the job alone refuses.
 Job mended(Job job, Rule rule) {
-  if (rule == Rule::kLengthWithinPositions) job.length = job.model.positions / 2 * 2;
+  if (rule == Rule::kLengthWithinPositions) job.length = job.model.longest() / 2 * 2;
   if (rule == Rule::kPrecision) {
     const auto& rates = job.cluster.device.peak_flops;
     job.precision = rates.contains(DType::kBf16) ? DType::kBf16 : rates.begin()->first;

@@ -50,8 +50,6 @@ TEST(ConfigRotary, ScalingIsKept) {
   EXPECT_EQ(scaling(R"("rope_scaling": {"rope_type": "llama3", "factor": 4, "low_freq_factor": 2,
                         "high_freq_factor": 3, "original_max_position_embeddings": 64})"),
             (RotaryScaling{RotaryScalingKind::kLlama3, 4, 2, 3, 64}));
-  EXPECT_EQ(scaling(R"("rope_scaling": {"rope_type": "yarn", "factor": 4})")->kind,
-            RotaryScalingKind::kYarn);
   EXPECT_EQ(scaling(R"("rope_scaling": {"rope_type": "new one"})")->kind,
             RotaryScalingKind::kOther);
 }
@@ -78,6 +76,47 @@ TEST(ConfigRotary, SharesMatterWhereLayersTurnShares) {
   EXPECT_EQ(fraction("gpt_neox", R"("partial_rotary_factor": 0.5,
                                     "rope_scaling": {"partial_rotary_factor": 0.75})"),
             0.75);
+}
+
+TEST(ConfigRotary, StretchesHaveNumbersOfTheirOwn) {
+  const auto scaling = [](std::string_view type, std::string_view more) {
+    return read_tiny(type, fmt::format(R"("max_position_embeddings": 256, {})", more))
+        .rotary_scaling.value();
+  };
+  RotaryScaling yarn = usual_scaling(RotaryScalingKind::kYarn);
+  yarn.factor = 4;
+  yarn.original_positions = 256;
+  EXPECT_EQ(scaling("llama", R"("rope_scaling": {"rope_type": "yarn", "factor": 4})"), yarn);
+  yarn = {.kind = RotaryScalingKind::kYarn,
+          .factor = 8,
+          .low_frequency = 2,
+          .high_frequency = 16,
+          .original_positions = 32,
+          .rounded = false,
+          .mscale = 0.7,
+          .mscale_all_dim = 0.9};
+  EXPECT_EQ(scaling("llama", R"("rope_parameters": {"rope_type": "yarn", "factor": null,
+      "beta_slow": 2, "beta_fast": 16, "original_max_position_embeddings": 32, "truncate": false,
+      "mscale": 0.7, "mscale_all_dim": 0.9})"),
+            yarn);
+  const RotaryScaling lists{.kind = RotaryScalingKind::kLongRope,
+                            .factor = 4,
+                            .original_positions = 64,
+                            .attention_factor = 1.5,
+                            .short_factors = {1, 1, 1, 1, 2, 2, 2, 2},
+                            .long_factors = {1, 2, 3, 4, 5, 6, 7, 8}};
+  for (const std::string_view word : {"longrope", "su", "yarn"}) {
+    EXPECT_EQ(scaling("phi3", fmt::format(R"("original_max_position_embeddings": 64,
+        "rope_scaling": {{"type": "{}", "attention_factor": 1.5,
+        "short_factor": [1, 1, 1, 1, 2, 2, 2, 2], "long_factor": [1, 2, 3, 4, 5, 6, 7, 8]}})",
+                                          word)),
+              lists);
+  }
+  EXPECT_THAT(input_error(tiny("phi3", R"("rope_scaling": {"type": "su", "short_factor": [1],
+                                          "long_factor": [1]})")),
+              HasSubstr("one for each of the 8 pairs"));
+  EXPECT_THAT(input_error(tiny("phi3", R"("rope_scaling": {"type": "longrope"})")),
+              HasSubstr("'short_factor' is missing"));
 }
 
 TEST(ConfigRotary, NumbersOfTheClassStandWhereAFileHasNone) {

@@ -261,6 +261,43 @@ TEST(Config, DeepSeekPlacesItsExperts) {
   EXPECT_FALSE(plain.experts->correction_bias);
 }
 
+TEST(Config, ExpertsMayBeListedByLayer) {
+  const auto top_k = [](std::string_view list) {
+    return fmt::format(R"("num_experts": 8, "moe_topk": {}, "head_dim": 16)", list);
+  };
+  EXPECT_EQ(read_tiny("hunyuan_v1_moe", top_k("[2, 2, 2, 2]")).experts->top_k, 2);
+  EXPECT_EQ(read_tiny("hunyuan_v1_moe", top_k("2")).experts->top_k, 2);
+  EXPECT_THAT(unsupported(tiny("hunyuan_v1_moe", top_k("[2, 2, 1, 2]"))),
+              HasSubstr("differ between layers"));
+}
+
+TEST(Config, CountsHaveMoreThanOneSpelling) {
+  const auto count = [](std::string_view type, std::string_view more) {
+    return read_tiny(type, more).experts->count;
+  };
+  EXPECT_EQ(count("mixtral", R"("num_key_value_heads": 2, "num_experts": 6)"), 6);
+  EXPECT_EQ(count("deepseek_v2", R"("num_experts": 6, "num_experts_per_tok": 2)"), 6);
+  EXPECT_EQ(count("minimax_m2", R"("num_key_value_heads": 2, "num_experts": 9)"), 9);
+}
+
+TEST(Config, WhatIsNotDescribedIsNamed) {
+  const auto beyond = [](std::string_view type, std::string_view more) {
+    return read_tiny(type, more).beyond;
+  };
+  EXPECT_EQ(beyond("olmo", ""), "");
+  EXPECT_THAT(beyond("olmo", R"("clip_qkv": 8)"), HasSubstr("clipped"));
+  EXPECT_THAT(beyond("mpt", R"("d_model": 64, "n_heads": 4, "n_layers": 2,
+                               "attn_config": {"clip_qkv": 6})"),
+              HasSubstr("clipped"));
+  EXPECT_THAT(beyond("mamba", R"("hidden_act": "gelu")"), HasSubstr("activation"));
+  EXPECT_THAT(beyond("hunyuan_v1_dense", R"("head_dim": 16)"), HasSubstr("rotation"));
+  EXPECT_THAT(beyond("gpt_oss", R"("num_key_value_heads": 2, "swiglu_limit": 3)"),
+              HasSubstr("bound"));
+  EXPECT_THAT(beyond("mamba2", R"("num_heads": 8, "head_dim": 16, "n_groups": 1,
+                                  "time_step_limit": [0.001, 0.1])"),
+              HasSubstr("limits"));
+}
+
 TEST(Config, EpsilonsOfNormsFollowTheFamily) {
   EXPECT_EQ(read_tiny("llama").norm_epsilon, 1e-6);
   EXPECT_EQ(read_tiny("mixtral", R"("num_key_value_heads": 2)").norm_epsilon, 1e-5);

@@ -29,6 +29,7 @@ class RandomArchitecture {
     model.multi_token_layers = maybe(3) ? number(1, 3) : 0;
     model.count_multi_token = maybe(2);
     if (maybe(3)) model.multi_token_weight = 0.3;
+    fill_factors(model);
     return model;
   }
 
@@ -56,7 +57,8 @@ class RandomArchitecture {
     model.norm = static_cast<Norm>(random_() % 2);
     model.norm_bias = model.norm == Norm::kLayer && maybe(2);
     model.position = static_cast<Position>(random_() % 5);
-    if (model.position == Position::kLearned) ++model.positions;
+    model.first_position = maybe(4) ? 2 : 0;
+    if (model.position == Position::kLearned) model.positions += 1 + model.first_position;
     model.rotary_fraction = maybe(2) ? 1 : static_cast<double>(number(1, 4)) / 4;
     model.qkv_bias = maybe(2);
     model.attention_output_bias = maybe(2);
@@ -77,6 +79,7 @@ class RandomArchitecture {
     model.shared_input_norm = model.parallel_residual && maybe(2);
     model.tied = maybe(2);
     model.norm_epsilon = maybe(2) ? 1e-5 : 1e-6;
+    model.inner_norm_epsilon = maybe(4) ? 1e-4 : 0;
     model.rotary_base = maybe(2) ? 10000 : static_cast<double>(number(2, 2'000'000));
     if (maybe(3)) model.rotary_scaling = scaling();
     model.window_rotary_base = maybe(3) ? 5000 : 0;
@@ -95,11 +98,28 @@ class RandomArchitecture {
   RotaryScaling scaling() {
     RotaryScaling scaling{.kind = static_cast<RotaryScalingKind>(random_() % 6),
                           .factor = static_cast<double>(number(2, 80)) / 2};
-    if (scaling.kind != RotaryScalingKind::kLlama3) return scaling;
+    const bool yarn = scaling.kind == RotaryScalingKind::kYarn;
+    const bool lists = scaling.kind == RotaryScalingKind::kLongRope;
+    if (!yarn && !lists && scaling.kind != RotaryScalingKind::kLlama3) return scaling;
+    scaling.original_positions = number(1, 9000);
+    if (yarn || lists) scaling.attention_factor = static_cast<double>(number(0, 4)) / 2;
+    if (lists) return scaling;
     scaling.low_frequency = static_cast<double>(number(1, 8)) / 4;
     scaling.high_frequency = scaling.low_frequency + 1.5;
-    scaling.original_positions = number(1, 9000);
+    if (!yarn) return scaling;
+    scaling.rounded = !maybe(4);
+    scaling.mscale_all_dim = static_cast<double>(number(0, 2)) / 2;
+    if (scaling.mscale_all_dim > 0) scaling.mscale = static_cast<double>(number(1, 3)) / 2;
     return scaling;
+  }
+
+  /// Lists of `longrope`, as long as the heads that a model has in the end say.
+  void fill_factors(Architecture& model) {
+    if (!model.rotary_scaling || model.rotary_scaling->kind != RotaryScalingKind::kLongRope) return;
+    for (std::int64_t i = 0; i < model.rotary_pairs(); ++i) {
+      model.rotary_scaling->short_factors.push_back(static_cast<double>(number(1, 9)) / 4);
+      model.rotary_scaling->long_factors.push_back(static_cast<double>(number(1, 99)) / 4);
+    }
   }
 
   void use_latent(Architecture& model) {

@@ -132,18 +132,18 @@ void repair_tokens(Repairs& repairs) {
 }
 
 bool beyond_positions(const Job& job, const Plan& /*plan*/) {
-  return job.model.position == Position::kLearned && job.length > job.model.positions;
+  return job.model.position == Position::kLearned && job.length > job.model.longest();
 }
 
 std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {
   return fmt::format("length {} is beyond the {} learned positions of {}", job.length,
-                     job.model.positions, job.model_name);
+                     job.model.longest(), job.model_name);
 }
 
 void shorten(Repairs& repairs) {
   const Parallel& degrees = repairs.plan().parallel;
   const std::int64_t step = 2 * degrees.context * degrees.tensor;
-  const std::int64_t length = repairs.job().model.positions / step * step;
+  const std::int64_t length = repairs.job().model.longest() / step * step;
   if (length > 0) repairs.job_change(fmt::format("nearest legal: batch.length {}", length));
 }
 

@@ -24,6 +24,12 @@ std::int64_t first_column(const Call& call, const at::Tensor& added, const at::T
   return call.rank.setting.heads() * call.rank.setting.model->head_dim;
 }
 
+/// Rows of the learned table of positions.
+at::Tensor rows_of_table(const Call& call, std::int64_t rows) {
+  const std::int64_t first = call.rank.setting.model->first_position;
+  return first == 0 ? call.positions(rows) : call.positions(rows) + first;
+}
+
 }  // namespace
 
 void add_forward(Call& call) {
@@ -36,7 +42,7 @@ void add_forward(Call& call) {
     return call.write(0, at::add(call.read(0), call.read(1), scale_of(call)));
   }
   at::Tensor x = call.read(0);
-  x.add_(call.weight().index_select(0, call.positions(x.size(0))));
+  x.add_(call.weight().index_select(0, rows_of_table(call, x.size(0))));
   call.write(0, std::move(x));
 }
 
@@ -73,7 +79,7 @@ void accumulate_forward(Call& call) {
 void accumulate_weight_gradient(Call& call) {
   at::Tensor gradient = call.gradient();
   const at::Tensor& dx = call.read(0);
-  gradient.index_add_(0, call.positions(dx.size(0)), dx.to(gradient.scalar_type()));
+  gradient.index_add_(0, rows_of_table(call, dx.size(0)), dx.to(gradient.scalar_type()));
 }
 
 }  // namespace stepwright

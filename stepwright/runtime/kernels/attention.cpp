@@ -8,6 +8,7 @@
 #include "stepwright/runtime/kernels/attention_math.h"
 #include "stepwright/runtime/kernels/dropout_mask.h"
 #include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/kernels/rotary_frequencies.h"
 
 namespace stepwright {
 namespace {
@@ -93,8 +94,7 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   in.mask.window = layer.window;
   in.mask.chunked = layer.chunked;
   const Architecture& model = *call.rank.setting.model;
-  in.scale = model.attention_scale > 0 ? model.attention_scale
-                                       : 1 / std::sqrt(static_cast<double>(s.head_dim));
+  in.scale = score_scale(model);
   in.cap = model.attention_cap;
   if (model.position == Position::kAlibi) in.slopes = slopes_of(call);
   in.dropout = dropout_of(call, in.mask);

@@ -25,19 +25,33 @@ at::Tensor scaled(const Call& call, const at::Tensor& rows) {
   return scale == 1 ? rows : rows * scale;
 }
 
+/// Sines and cosines of the positions of tokens, which the first of the ranks adds that share them.
+at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
+  const Architecture& model = *call.rank.setting.model;
+  if (model.position != Position::kSinusoidal || call.rank.place.tensor > 0) return rows;
+  const auto exact = call.rank.options_of(call.rank.setting.exact);
+  const std::int64_t pairs = model.hidden / 2;
+  const at::Tensor series =
+      at::pow(model.rotary_base, at::arange(pairs, exact) / -static_cast<double>(pairs));
+  const at::Tensor positions = call.batch->positions.to(exact.dtype()) + model.first_position;
+  const at::Tensor angles = at::outer(positions, series);
+  const at::Tensor waves = at::cat({at::sin(angles), at::cos(angles)}, 1);
+  return rows + at::constant_pad_nd(waves, {0, model.hidden % 2}).to(rows.scalar_type());
+}
+
 }  // namespace
 
 void embedding_forward(Call& call) {
   const at::Tensor table = call.weight();
   if (!call.rank.setting.tensor_parallel()) {
-    call.write(0, scaled(call, table.index_select(0, tokens(call))));
+    call.write(0, with_waves(call, scaled(call, table.index_select(0, tokens(call)))));
     return;
   }
   const at::Tensor local = local_tokens(call);
   const at::Tensor here = held(call, local);
   at::Tensor rows = table.index_select(0, local.clamp(0, call.op.shape.inner - 1));
   rows.mul_(here.unsqueeze(1));
-  call.write(0, scaled(call, rows));
+  call.write(0, with_waves(call, scaled(call, rows)));
 }
 
 void embedding_weight_gradient(Call& call) {

@@ -42,7 +42,10 @@ struct Levelled {
 };
 
 Levelled levelled(const Call& call, const at::Tensor& x) {
-  const double epsilon = call.rank.setting.model->norm_epsilon;
+  const Architecture& model = *call.rank.setting.model;
+  const bool inner =
+      model.inner_norm_epsilon > 0 && call.layer_class().carrier() == Mixer::kDeltaNet;
+  const double epsilon = inner ? model.inner_norm_epsilon : model.norm_epsilon;
   const at::Tensor scale = at::rsqrt(x.square().mean(-1, true) + epsilon);
   return {x * scale, scale};
 }

@@ -69,6 +69,15 @@ at::Tensor bias_of(const Call& call, std::string_view name) {
   return bias.defined() ? bias.to(call.exact_type()) : bias;
 }
 
+/// Those of latent rows may have an epsilon of their own.
+double epsilon_of(const Call& call) {
+  const Architecture& model = *call.rank.setting.model;
+  const bool inner =
+      call.op.part == LayerPart::kQueryNorm || call.op.part == LayerPart::kKeyValueNorm;
+  return model.latent && inner && model.inner_norm_epsilon > 0 ? model.inner_norm_epsilon
+                                                               : model.norm_epsilon;
+}
+
 void accumulate_named(const Call& call, std::string_view name, const at::Tensor& value) {
   const at::Tensor gradient = call.gradient(name);
   if (gradient.defined()) accumulate(gradient, value);
@@ -132,8 +141,8 @@ void norm_forward(Call& call) {
   const std::string_view name = name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
   const Normed y = model.norm == Norm::kLayer
-                       ? layer(x.to(type), weight, bias_of(call, name), model.norm_epsilon)
-                       : rms(x.to(type), weight, model.norm_epsilon);
+                       ? layer(x.to(type), weight, bias_of(call, name), epsilon_of(call))
+                       : rms(x.to(type), weight, epsilon_of(call));
   call.write(0, y.out.to(x.scalar_type()));
   call.write(1, y.statistics);
 }

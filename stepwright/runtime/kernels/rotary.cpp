@@ -21,7 +21,9 @@ Angles angles_of(const Call& call, double sign) {
       rotary_frequencies(*call.rank.setting.model, call.layer_class(), call.rank.setting.length);
   const at::Tensor angles =
       at::outer(call.batch->positions.to(exact.dtype()), at::tensor(frequencies, exact));
-  return {at::cos(angles).unsqueeze(1), (at::sin(angles) * sign).unsqueeze(1)};
+  const double amplitude = rotary_amplitude(*call.rank.setting.model, call.layer_class());
+  return {(at::cos(angles) * amplitude).unsqueeze(1),
+          (at::sin(angles) * (sign * amplitude)).unsqueeze(1)};
 }
 
 /// Turns the first dimensions of [rows, heads, dimensions] in place.

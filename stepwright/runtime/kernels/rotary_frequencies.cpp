@@ -7,14 +7,61 @@
 namespace stepwright {
 namespace {
 
-double scaled(double frequency, const RotaryScaling& scaling) {
-  if (scaling.kind == RotaryScalingKind::kLinear) return frequency / scaling.factor;
-  if (scaling.kind != RotaryScalingKind::kLlama3) return frequency;
+/// Of what shares of the frequencies are kept, by how often each turns in the first training.
+double llama3_kept(double frequency, const RotaryScaling& scaling) {
   const double turns =
       static_cast<double>(scaling.original_positions) * frequency / (2 * std::numbers::pi);
-  const double kept = std::clamp(
+  return std::clamp(
       (turns - scaling.low_frequency) / (scaling.high_frequency - scaling.low_frequency), 0.0, 1.0);
-  return frequency * ((1 - kept) / scaling.factor + kept);
+}
+
+/// The number of the pair that turns so often in the first training, no whole one.
+double pair_of(double turns, const Architecture& model) {
+  const auto original = static_cast<double>(model.rotary_scaling->original_positions);
+  return static_cast<double>(model.rotary_pairs()) *
+         std::log(original / (turns * 2 * std::numbers::pi)) / std::log(model.rotary_base);
+}
+
+/// `find_correction_range` and `linear_ramp_factor` of huggingface/transformers
+/// modeling_rope_utils.py.
+double yarn_kept(std::int64_t pair, const Architecture& model) {
+  const RotaryScaling& scaling = *model.rotary_scaling;
+  double low = pair_of(scaling.high_frequency, model);
+  double high = pair_of(scaling.low_frequency, model);
+  if (scaling.rounded) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, static_cast<double>(2 * model.rotary_pairs() - 1));
+  if (low == high) high += 0.001;
+  return 1 - std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
+}
+
+double scaled(double frequency, std::int64_t pair, const Architecture& model, std::int64_t length) {
+  const RotaryScaling& scaling = *model.rotary_scaling;
+  switch (scaling.kind) {
+    case RotaryScalingKind::kLinear: return frequency / scaling.factor;
+    case RotaryScalingKind::kLlama3: {
+      const double kept = llama3_kept(frequency, scaling);
+      return frequency * ((1 - kept) / scaling.factor + kept);
+    }
+    case RotaryScalingKind::kYarn: {
+      const double kept = yarn_kept(pair, model);
+      return frequency * ((1 - kept) / scaling.factor + kept);
+    }
+    case RotaryScalingKind::kLongRope: {
+      const auto& factors =
+          length > scaling.original_positions ? scaling.long_factors : scaling.short_factors;
+      return frequency / factors.at(static_cast<std::size_t>(pair));
+    }
+    default: return frequency;
+  }
+}
+
+/// `get_mscale` of `_compute_yarn_parameters`.
+double mscale_of(double factor, double weight) {
+  return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1;
 }
 
 /// The base of sequences longer than those that the model states, which grows with them
@@ -42,9 +89,34 @@ std::vector<double> rotary_frequencies(const Architecture& model, const LayerCla
     const double exponent = static_cast<double>(i) / static_cast<double>(pairs);
     const double frequency = std::pow(base, -exponent);
     const bool is_scaled = model.rotary_scaling && !own_base;
-    frequencies.push_back(is_scaled ? scaled(frequency, *model.rotary_scaling) : frequency);
+    frequencies.push_back(is_scaled ? scaled(frequency, i, model, length) : frequency);
   }
   return frequencies;
+}
+
+double rotary_amplitude(const Architecture& model, const LayerClass& layer) {
+  const bool own_base = layer.window > 0 && model.window_rotary_base > 0;
+  if (!model.rotary_scaling || own_base) return 1;
+  const RotaryScaling& scaling = *model.rotary_scaling;
+  if (scaling.kind == RotaryScalingKind::kYarn) {
+    if (scaling.attention_factor > 0) return scaling.attention_factor;
+    return mscale_of(scaling.factor, scaling.mscale) /
+           mscale_of(scaling.factor, scaling.mscale_all_dim);
+  }
+  if (scaling.kind != RotaryScalingKind::kLongRope) return 1;
+  if (scaling.attention_factor > 0) return scaling.attention_factor;
+  const auto original = static_cast<double>(scaling.original_positions);
+  return scaling.factor <= 1 ? 1 : std::sqrt(1 + std::log(scaling.factor) / std::log(original));
+}
+
+double score_scale(const Architecture& model) {
+  if (model.attention_scale > 0) return model.attention_scale;
+  double stretch = 1;
+  if (model.latent && model.position == Position::kRope && model.rotary_scaling) {
+    const RotaryScaling& scaling = *model.rotary_scaling;
+    stretch = mscale_of(scaling.factor, scaling.mscale_all_dim);
+  }
+  return stretch * stretch / std::sqrt(static_cast<double>(model.head_dim));
 }
 
 }  // namespace stepwright

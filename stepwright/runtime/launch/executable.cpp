@@ -31,14 +31,13 @@ void check_variants(const Architecture& model) {
 void check_model(const Architecture& model) {
   refuse(model.has_indexer(), "model.latent.index_heads", "an indexer",
          "leave it 0: every token sees all before it");
-  refuse(model.position == Position::kSinusoidal, "model.position",
-         name_of(kPositionNames, model.position), "executed are rope, learned, alibi and none");
   if (model.rotary_scaling) {
-    const RotaryScalingKind kind = model.rotary_scaling->kind;
-    const bool known = kind == RotaryScalingKind::kLinear || kind == RotaryScalingKind::kLlama3 ||
-                       kind == RotaryScalingKind::kDynamic;
-    refuse(!known, "model.rotary_scaling", name_of(kRotaryScalingNames, kind),
-           "executed are linear, llama3 and dynamic");
+    const RotaryScaling& scaling = *model.rotary_scaling;
+    refuse(scaling.kind == RotaryScalingKind::kOther, "model.rotary_scaling",
+           name_of(kRotaryScalingNames, scaling.kind), "executed are the others");
+    const bool listed = !scaling.short_factors.empty() && !scaling.long_factors.empty();
+    refuse(scaling.kind == RotaryScalingKind::kLongRope && !listed, "model.rotary_scaling",
+           "longrope without factors", "give short_factors and long_factors");
   }
   refuse(model.sees_images(), "model.encoder", "an encoder of images",
          "say batch.images 0 to train the language model alone");
@@ -108,10 +107,11 @@ void check_executable(const PlannedJob& planned) {
   const auto chunks = [](const auto& each) { return each.first.chunked; };
   refuse(job.documents && carries_state(job.model), "batch.lengths",
          "documents with a mixer that carries a state", "leave out one of them");
-  const bool dynamic =
-      job.model.rotary_scaling && job.model.rotary_scaling->kind == RotaryScalingKind::kDynamic;
-  refuse(job.documents && dynamic, "batch.lengths", "documents with dynamic rotary scaling",
-         "leave out one of them");
+  const auto& scaling = job.model.rotary_scaling;
+  const bool by_length = scaling && (scaling->kind == RotaryScalingKind::kDynamic ||
+                                     scaling->kind == RotaryScalingKind::kLongRope);
+  refuse(job.documents && by_length, "batch.lengths",
+         "documents with rotary scaling by the length of a sequence", "leave out one of them");
   refuse(job.documents && std::ranges::any_of(job.model.layer_classes(), chunks), "batch.lengths",
          "documents in attention by chunks", "leave out one of them");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "stepwright/model/catalog.h"
 
@@ -56,6 +57,54 @@ TEST(RotaryFrequencies, OfLlama3AreThoseOfTransformers) {
   expect(34, 0.0001785077911335975);
   expect(35, 9.556212171446532e-05);  // the first that is divided
   expect(63, 3.068925877869333e-07);
+}
+
+/// `_compute_yarn_parameters` of the same (fp32): between the pairs 10 and 23 frequencies change.
+TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
+  const Architecture model = built_in_model("deepseek-v3").value();
+  const std::vector<double> found = rotary_frequencies(model, {}, 64);
+  ASSERT_EQ(found.size(), 32U);
+  const std::pair<std::size_t, double> expected[] = {
+      {0, 1.0},
+      {9, 0.07498941570520401},
+      {10, 0.05623412877321243},  // the last that is kept
+      {11, 0.039006926119327545},
+      {16, 0.005500000435858965},
+      {23, 3.333803397254087e-05},  // the first that is divided
+      {31, 3.3338035336782923e-06}};
+  for (const auto& [pair, value] : expected) EXPECT_NEAR(found[pair], value, 1e-6 * value) << pair;
+  EXPECT_EQ(rotary_amplitude(model, {}), 1);
+  const double mscale = 0.1 * std::log(40) + 1;
+  EXPECT_DOUBLE_EQ(score_scale(model), mscale * mscale / std::sqrt(192));
+}
+
+/// The same of gpt-oss, whose numbers of pairs are no whole ones.
+TEST(RotaryFrequencies, OfYarnBetweenPairs) {
+  const Architecture model = built_in_model("gpt-oss-20b").value();
+  const std::vector<double> found = rotary_frequencies(model, {}, 64);
+  const std::pair<std::size_t, double> expected[] = {{8, 0.05081327259540558},
+                                                     {9, 0.031705696135759354},
+                                                     {12, 0.006794959306716919},
+                                                     {17, 0.00012931869423482567},
+                                                     {18, 3.830881178146228e-05}};
+  for (const auto& [pair, value] : expected) EXPECT_NEAR(found[pair], value, 1e-6 * value) << pair;
+  EXPECT_NEAR(rotary_amplitude(model, {}), 1.3465735902799727, 1e-12);
+  EXPECT_DOUBLE_EQ(score_scale(model), 1 / std::sqrt(64));
+}
+
+/// A base of 16: frequencies 1 and 1/4, over the factors of short and of long sequences.
+TEST(RotaryFrequencies, OfLongSequencesHaveFactorsOfTheirOwn) {
+  Architecture model{.head_dim = 4, .rotary_base = 16};
+  model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLongRope,
+                                       .factor = 4,
+                                       .original_positions = 1024,
+                                       .short_factors = {1, 2},
+                                       .long_factors = {4, 8}};
+  EXPECT_EQ(rotary_frequencies(model, {}, 1024), (std::vector<double>{1, 0.125}));
+  EXPECT_EQ(rotary_frequencies(model, {}, 1025), (std::vector<double>{0.25, 0.03125}));
+  EXPECT_DOUBLE_EQ(rotary_amplitude(model, {}), std::sqrt(1 + 0.2));
+  model.rotary_scaling->attention_factor = 3;
+  EXPECT_EQ(rotary_amplitude(model, {}), 3);
 }
 
 }  // namespace

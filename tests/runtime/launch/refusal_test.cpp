@@ -29,17 +29,17 @@ TEST(Refusals, RanksThatThePlanDoesNotHave) {
 TEST(Refusals, WhatIsNotExecutedYet) {
   const Trained run = train(
       {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, "
-                                      "position: sinusoidal}"})});
+                                      "beyond: another thing}"})});
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_THAT(run.errors, HasSubstr("model.position: sinusoidal"));
+  EXPECT_THAT(run.errors, HasSubstr("model.beyond: another thing"));
 }
 
 TEST(Refusals, RotaryScalingThatIsNotExecuted) {
   const Trained run = train(
       {.plan = plan_text_of({.model = "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, "
-                                      "rotary_scaling: {kind: yarn, factor: 4}}"})});
+                                      "rotary_scaling: {kind: longrope, factor: 4}}"})});
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_THAT(run.errors, HasSubstr("model.rotary_scaling: yarn"));
+  EXPECT_THAT(run.errors, HasSubstr("model.rotary_scaling: longrope without factors"));
 }
 
 TEST(Refusals, LogitsOfSeveralRanks) {
