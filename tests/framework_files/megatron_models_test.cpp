@@ -87,9 +87,17 @@ Architecture tamed(Architecture model, std::mt19937_64& random) {
   model.encoder.reset();
   model.attention_scale = model.attention_cap = model.logit_cap = 0;
   model.logit_scale = model.embedding_scale = model.residual_scale = 1;
-  model.window_rotary_base = 0;
+  model.window_rotary_base = model.inner_norm_epsilon = 0;
+  model.first_position = 0;
   if (model.rotary_scaling && model.rotary_scaling->kind == RotaryScalingKind::kLlama3) {
     model.rotary_scaling = {.kind = RotaryScalingKind::kLlama3, .factor = 8};
+  }
+  if (model.rotary_scaling && model.rotary_scaling->kind == RotaryScalingKind::kYarn) {
+    RotaryScaling& scaling = *model.rotary_scaling;
+    scaling.attention_factor = scaling.mscale_all_dim = 0;
+    scaling.mscale = 1;
+    scaling.original_positions = 4096;
+    if (model.latent) scaling.rounded = true;
   }
   const bool said =
       model.rotary_scaling && (model.rotary_scaling->kind == RotaryScalingKind::kLlama3 ||

@@ -181,7 +181,6 @@ constexpr std::string_view kSwitches[] = {
     "--no-strict-fsdp-dtensor-load",
     "--no-tokenizer-sentencepiece-ignore-extra-whitespaces",
     "--no-use-tokenizer-model-from-checkpoint-args",
-    "--no-yarn-correction-range-round-to-int",
     "--nvtx-ranges",
     "--one-logger-async",
     "--output-bert-embeddings",
@@ -233,8 +232,7 @@ constexpr std::string_view kSwitches[] = {
     "--use-pytorch-profiler",
     "--use-same-sampling-seed-across-dp-ranks",
     "--use-torch-optimizer-for-cpu-offload",
-    "--verify-integrity",
-    "--yarn-correction-range-round-to-int"};
+    "--verify-integrity"};
 
 }  // namespace
 

@@ -74,11 +74,44 @@ void add_attention(Tree& fields, const Architecture& model) {
   if (model.sinks) fields.set("softmax_type", "learnable");
 }
 
+/// Where NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py (MLATransformerConfig)
+/// and megatron/core/models/gpt/gpt_model.py have nothing else.
+constexpr std::int64_t kYarnPositions = 4096;
+
 /// Latent attention has settings of its own.
 void add_yarn(Tree& fields, const Architecture& model) {
+  const RotaryScaling& scaling = *model.rotary_scaling;
+  const RotaryScaling usual = usual_scaling(RotaryScalingKind::kYarn);
+  const std::string_view prefix = model.latent ? "" : "yarn_";
+  const auto set = [&](std::string_view key, double value, double unless) {
+    if (value != unless) fields.set(fmt::format("{}{}", prefix, key), number_tree(value));
+  };
   fields.set(model.latent ? "rope_type" : "position_embedding_type", "yarn");
-  fields.set(model.latent ? "rotary_scaling_factor" : "yarn_rotary_scaling_factor",
-             number_tree(model.rotary_scaling->factor));
+  set("rotary_scaling_factor", scaling.factor, 0);
+  set("beta_fast", scaling.high_frequency, usual.high_frequency);
+  set("beta_slow", scaling.low_frequency, usual.low_frequency);
+  if (model.latent) {
+    set("mscale", scaling.mscale, usual.mscale);
+    set("mscale_all_dim", scaling.mscale_all_dim, usual.mscale_all_dim);
+    return;
+  }
+  fields.set("yarn_original_max_position_embeddings", scaling.original_positions);
+  if (!scaling.rounded) fields.set("yarn_correction_range_round_to_int", false);
+}
+
+RotaryScaling read_yarn(const Fields& fields, const Architecture& model) {
+  RotaryScaling scaling = usual_scaling(RotaryScalingKind::kYarn);
+  const double factor = fields.number("rotary_scaling_factor", 40);
+  scaling.factor = fields.number("yarn_rotary_scaling_factor", factor);
+  scaling.original_positions =
+      fields.integer("yarn_original_max_position_embeddings", kYarnPositions);
+  scaling.high_frequency = fields.number("yarn_beta_fast", fields.number("beta_fast", 32));
+  scaling.low_frequency = fields.number("yarn_beta_slow", fields.number("beta_slow", 1));
+  scaling.rounded = fields.flag("yarn_correction_range_round_to_int", true);
+  if (!model.latent) return scaling;
+  scaling.mscale = fields.number("mscale", scaling.mscale);
+  scaling.mscale_all_dim = fields.number("mscale_all_dim", scaling.mscale_all_dim);
+  return scaling;
 }
 
 void add_positions(Tree& fields, const Architecture& model) {
@@ -186,9 +219,7 @@ void read_positions(const Fields& fields, Architecture& model) {
   } else if (const double factor = fields.number("seq_len_interpolation_factor", 1); factor != 1) {
     model.rotary_scaling = {.kind = RotaryScalingKind::kLinear, .factor = factor};
   } else if (yarn || fields.word("rope_type", model.latent ? "yarn" : "rope") == "yarn") {
-    const double latent = fields.number("rotary_scaling_factor", 40);
-    model.rotary_scaling = {.kind = RotaryScalingKind::kYarn,
-                            .factor = fields.number("yarn_rotary_scaling_factor", latent)};
+    model.rotary_scaling = read_yarn(fields, model);
   }
 }
 
