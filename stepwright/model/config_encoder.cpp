@@ -7,6 +7,7 @@
 
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/config_fields.h"
+#include "stepwright/model/tower_flops.h"
 
 namespace stepwright {
 namespace {
@@ -59,15 +60,11 @@ std::int64_t parameters_of(const Tower& t) {
   return t.layers * layer + (t.patch + table + t.outer_norms * t.norm) * t.hidden + t.rest;
 }
 
-/// Of a forward of one image.
-double flops_of(const Tower& t) {
-  const auto rows = static_cast<double>(t.patches + t.summaries);
-  const double seen = t.window > 0 ? std::min(static_cast<double>(t.window), rows) : rows;
-  const auto layers = static_cast<double>(t.layers);
-  const auto full = static_cast<double>(t.full_layers);
-  return layers * 2 * rows * static_cast<double>(layer_matrices(t)) +
-         4 * rows * static_cast<double>(t.hidden) * (full * rows + (layers - full) * seen) +
-         2 * static_cast<double>(t.patches) * static_cast<double>(t.patch * t.hidden);
+/// Of a forward of one image through a tower of the encoder's sizes and what stands behind it.
+double flops_of(const Encoder& encoder, const Tower& t, const Projector& p) {
+  return tower_flops(encoder, static_cast<double>(t.patches + t.summaries)) +
+         2 * static_cast<double>(t.patches) * static_cast<double>(t.patch * t.hidden) +
+         2 * static_cast<double>(p.rows) * static_cast<double>(p.matrices);
 }
 
 /// Two matrices, each with a bias where `bias` says so.
@@ -417,7 +414,7 @@ std::optional<Encoder> read_encoder(Node config, const Architecture& decoder) {
   }
   encoder.patches = t.patches;
   encoder.tokens = p.tokens;
-  encoder.flops = flops_of(t) + 2 * static_cast<double>(p.rows) * static_cast<double>(p.matrices);
+  encoder.flops = flops_of(encoder, t, p);
   return encoder;
 }
 

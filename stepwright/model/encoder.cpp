@@ -4,23 +4,28 @@
 #include <cmath>
 
 #include "stepwright/model/architecture.h"
+#include "stepwright/model/tower_flops.h"
 
 namespace stepwright {
 namespace {
 
 double layer_flops(const Encoder& encoder) {
-  const auto rows = static_cast<double>(encoder.patches);
+  return tower_flops(encoder, static_cast<double>(encoder.patches));
+}
+
+}  // namespace
+
+double tower_flops(const Encoder& encoder, double rows) {
   const auto hidden = static_cast<double>(encoder.hidden);
   const double matrices =
       4 * hidden * hidden + (encoder.gated ? 3 : 2) * hidden * static_cast<double>(encoder.ffn);
-  const bool windows = encoder.window > 0 && encoder.window < encoder.patches;
-  const double seen = windows ? static_cast<double>(encoder.window) : rows;
+  const auto window = static_cast<double>(encoder.window);
+  const bool windows = window > 0 && window < rows;
+  const double seen = windows ? window : rows;
   const auto full = static_cast<double>(windows ? encoder.full_layers : 0);
   const auto layers = static_cast<double>(encoder.layers);
   return layers * 2 * rows * matrices + 4 * rows * hidden * (full * rows + (layers - full) * seen);
 }
-
-}  // namespace
 
 EncoderFlops flops_of(const Encoder& encoder) {
   EncoderFlops flops;
