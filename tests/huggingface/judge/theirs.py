@@ -51,13 +51,13 @@ def read_configuration(path: Path) -> Configuration:
     return AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
 
 
-def model_of(configuration: Configuration) -> Model:
-    """The causal model on `meta`, with plain attention and every expert's product counted."""
+def model_of(configuration: Configuration, device: str = "meta") -> Model:
+    """The causal model, with plain attention and every expert's product counted."""
     configuration = copy.deepcopy(configuration)
     configuration._attn_implementation = "eager"
     # Gathers the matrices of each token's own experts: top_k products a token, no more.
     configuration._experts_implementation = "batched_mm"
-    with torch.device("meta"):
+    with torch.device(device):
         model = getattr(transformers, CLASSES[configuration.model_type])(configuration)
     return model.eval()
 
@@ -107,6 +107,11 @@ def forward_flops(model: Model, length: int) -> int:
     flops = counter.get_total_flops()
     for name, module in model.named_modules():
         counts = counter.flop_counts.get(f"{type(model).__name__}.{name}", {})
+        for child in module.children():
+            if isinstance(child, torch.nn.Conv1d):  # Rows behind the last token are taken off.
+                behind = child.padding[0]
+                convolved = counts.get(torch.ops.aten.convolution, 0)
+                flops -= convolved * behind // (length + behind)
         if type(module).__name__ in WHOLE_EXPERTS:
             idle = module.num_experts - model.config.num_experts_per_tok
             flops -= sum(counts.values()) * idle // module.num_experts
@@ -140,12 +145,3 @@ def image_flops(configuration: Configuration, patches: int) -> int:
     with torch.no_grad(), counter:
         composite.model.get_image_features(**given)
     return counter.get_total_flops()
-
-
-def is_rounded(model: Model) -> bool:
-    """Whether a convolution or a scan stands in it: at the ends of a sequence their products differ
-    from kernel to kernel."""
-    return any(
-        isinstance(module, torch.nn.Conv1d) or type(module).__name__ in SCANS
-        for module in model.modules()
-    )
