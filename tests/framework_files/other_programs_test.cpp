@@ -299,6 +299,8 @@ TEST(Verl, HydraChoosesTheEngine) {
   EXPECT_EQ(named.job.framework.name, "megatron-core");
   EXPECT_EQ(sharding_word(named.plan.sharding), "NNG");
   EXPECT_EQ(named.plan.recompute.kind, RecomputeKind::kNone);
+  EXPECT_EQ(engine("--config-name=fully_async_ppo_megatron_trainer").job.framework.name,
+            "megatron-core");
   const auto refused = [&](const std::string& word) -> std::string {
     try {
       engine(word);

@@ -165,6 +165,8 @@ TEST(ShellScript, SeesThroughWrappers) {
         "srun -N 2 bash -c \"run --a 1\"\n", "bash -lc 'run --a $0' 1\n",
         "C=\"run --a 1\"\nsrun -l $C\nrun --a 1\n",
         "cat > go.sh <<EOF\nrun --a 1\nEOF\nbash go.sh\n",
+        "cat > go.sh <<'E'\nT=1\nE\ncat >> go.sh <<'E'\nrun --a $T\nE\nsbatch go.sh\n",
+        "echo 'T=1' > go.sh\necho 'run --a $T' >> go.sh\nbash go.sh\n",
         "T=1 sbatch -N 4 <<'EOF'\n#!/bin/bash\nrun --a $T\nEOF\n", "exec run --a 1\n",
         "run --a 1 2>&1 | tee log > /dev/null\n", "( cd x && run --a 1 ) &\n",
         "export T=1\nbash <<EOF\nrun --a \\$T\nEOF\n"}) {

@@ -66,6 +66,22 @@ TEST(Swift, OneProcessIsStartedWithoutItsVariable) {
               testing::ThrowsMessage<Error>(HasSubstr("spreads the layers over them")));
 }
 
+TEST(Swift, ReadsFsdpThatIsWrittenOut) {
+  const std::string text =
+      "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen3-8B --tuner_type full --torch_dtype bfloat16 "
+      "--max_length 4096 --per_device_train_batch_size 1 --gradient_accumulation_steps 1 --fsdp "
+      "'{\"fsdp\": \"full_shard auto_wrap\", \"fsdp_config\": {\"reshard_after_forward\": SHARD, "
+      "\"activation_checkpointing\": true}}'\n";
+  const auto sharded = [&](const char* shard) {
+    std::string said = text;
+    said.replace(said.find("SHARD,"), 5, shard);
+    return swift_of(said).planned.plan;
+  };
+  EXPECT_EQ(sharding_word(sharded("true").sharding), "GGG");
+  EXPECT_EQ(sharding_word(sharded("false").sharding), "NGG");
+  EXPECT_EQ(sharded("true").recompute.kind, RecomputeKind::kFull);
+}
+
 TEST(Swift, AdaptersBesideTheLanguageModelAreAdaptersOfText) {
   std::string text = kSwiftSft;
   text.replace(text.find("--train_type full"), 17, "--tuner_type lora_llm");

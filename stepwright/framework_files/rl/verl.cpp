@@ -163,6 +163,10 @@ constexpr PackingWords kNoPadding = {
 
 /// Whether a configuration is one of verl's own, whose values are the defaults here.
 bool is_own_configuration(std::string_view name) {
+  // verl/experimental, over those of the trainer.
+  for (const std::string_view prefix : {"fully_async_", "one_step_off_"}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
   return name.ends_with("ppo_trainer") || (name.starts_with("ppo_") && name.ends_with("_trainer"));
 }
 

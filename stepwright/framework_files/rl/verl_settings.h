@@ -106,6 +106,8 @@ inline constexpr KnownSetting kVerlSettings[] = {
     {"actor_rollout_ref.rollout.name", "", Matters::kYes, "the rollout"},
     {"actor_rollout_ref.rollout.*", ""},
     {"actor_rollout_ref.ref*", "", Matters::kYes, "log-probabilities of the reference"},
+    {"rollout.*", ""},
+    {"async_training.*", ""},
     {"critic*", "", Matters::kYes, "the critic"},
     {"reward*", "", Matters::kYes, "the reward"},
     {"actor_rollout_ref.hybrid_engine", ""},

@@ -17,6 +17,7 @@
 #include "stepwright/framework_files/swift/megatron_words.h"
 #include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
+#include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
@@ -72,6 +73,22 @@ void settle_one_process(const StartedCommand& command, const Given& given, Draft
   draft.assume("job.cluster", "one process, as NPROC_PER_NODE is not set");
 }
 
+/// swift/arguments/sft_args.py: _init_fsdp. `--fsdp '{"fsdp": ..., "fsdp_config": {...}}'`.
+Document with_written_fsdp(Document said) {
+  const auto fsdp = said.root().find("fsdp");
+  if (!fsdp || !fsdp->is_scalar() || !fsdp->text().starts_with('{')) return said;
+  const Document written = Document::parse(fsdp->text(), said.name());
+  const Fields fields(written.root());
+  Tree config = fields.section("fsdp_config").node().placed_tree();
+  if (config.find("fsdp_version") == nullptr) config.set("fsdp_version", 2);
+  forget_lines(config);
+  Tree words(fields.word("fsdp", "full_shard auto_wrap"));
+  Tree all = said.root().placed_tree();
+  words.line = all.find("fsdp")->line;
+  all.set("fsdp", words).set("fsdp_config", std::move(config));
+  return Document::from(std::move(all), said.name());
+}
+
 }  // namespace
 
 void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -100,8 +117,8 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
     take_launch_words(command, sorted);
-    const Document document =
-        with_fsdp_file(Document::from(command_fields(command.all_words()), file.name), sorted);
+    const Document document = with_fsdp_file(
+        with_written_fsdp(Document::from(command_fields(command.all_words()), file.name)), sorted);
     read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
   read_environment(command, draft);

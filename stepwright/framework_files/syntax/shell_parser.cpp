@@ -187,10 +187,14 @@ class ShellParser {
       return true;
     }
     const bool out = in_.next() == '>' && digits == 0 && !both;
+    const bool appends = in_.here() == '>';
     while (in_.here() == '>' || in_.here() == '&' || in_.here() == '|') in_.next();
     in_.skip_blanks();
     ShellTerm target = in_.word();
-    if (out) made.output = std::move(target);
+    if (out) {
+      made.output = std::move(target);
+      made.appends = appends;
+    }
     return true;
   }
 

@@ -280,11 +280,23 @@ void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t
 
 /// Keeps a text that goes into a file, as the file may be a script that is started later.
 void ShellReader::write_file(const ShellNode& node, const Words& words) {
-  if (!node.input) return;
+  const std::string& name = words.front().text;
+  if (!node.input && name != "echo") return;
   std::string path;
+  bool appends = node.appends;
   if (node.output) path = as_written(expansion_.text(*node.output));
-  if (words.front().text == "tee" && words.size() > 1) path = words.back().text;
-  if (!path.empty()) written_[base_name(path)] = expansion_.text(*node.input);
+  if (name == "tee" && words.size() > 1) {
+    path = words.back().text;
+    appends = words[1].text == "-a";
+  }
+  if (path.empty()) return;
+  std::size_t first = 1;
+  while (name == "echo" && first < words.size() && words[first].text.starts_with('-')) ++first;
+  std::string& text = written_[base_name(path)];
+  if (!appends) text.clear();
+  text += node.input
+              ? expansion_.text(*node.input)
+              : joined({words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}) + "\n";
 }
 
 }  // namespace stepwright

@@ -73,7 +73,8 @@ struct ShellNode {
   std::vector<std::vector<ShellTerm>> patterns;
   std::vector<ShellNode> children;
   std::optional<ShellTerm> input;   ///< Of a heredoc or `<<<`.
-  std::optional<ShellTerm> output;  ///< The file of `>`.
+  std::optional<ShellTerm> output;  ///< The file of `>` and `>>`.
+  bool appends = false;             ///< `>>`.
 };
 
 // What a script does not say stands in texts as it was written, between two marks that no script
