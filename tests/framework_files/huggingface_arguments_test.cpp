@@ -170,6 +170,29 @@ TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
   EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
 }
 
+// The forms of haotian-liu/LLaVA scripts/v1_5/finetune_lora.sh and QwenLM/Qwen finetune.
+TEST(HuggingFaceArguments, ScriptsSwitchAdaptersOnUnderNamesOfTheirOwn) {
+  const auto script = [](const std::string& words) {
+    const SourceFile file{
+        "train.sh",
+        "accelerate launch --config_file /dev/null --num_processes 8 train_mem.py "
+        "--model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True "
+        "--model_max_length 2048 --per_device_train_batch_size 4 " +
+            words + "\n"};
+    return import_sources("", {&file, 1}, {.cluster = "dgx-h100"});
+  };
+  const auto adapters = script("--lora_enable True --lora_r 128").planned.job.model.adapters;
+  ASSERT_TRUE(adapters.has_value());
+  EXPECT_EQ(adapters->rank, 128);
+  EXPECT_EQ(script("--use_lora").planned.job.model.adapters->rank, 64);
+  EXPECT_FALSE(script("--use_lora False").planned.job.model.adapters.has_value());
+  const ImportedPlan open = script("--lora_r 8 --tune_mm_mlp_adapter True --freeze_llm False");
+  EXPECT_FALSE(open.planned.job.model.adapters.has_value());
+  EXPECT_THAT(open.report.not_read, lists("lora_r", Matters::kYes));
+  EXPECT_THAT(open.report.not_read, lists("tune_mm_mlp_adapter", Matters::kYes));
+  EXPECT_THAT(open.report.not_read, testing::Not(lists("freeze_llm", Matters::kYes)));
+}
+
 TEST(HuggingFaceArguments, WhatNoPlanSaysIsNamedWithWhatItLeavesOut) {
   const ImportedPlan imported =
       read_files({arguments_with("optim: paged_adamw_8bit\nuse_peft: true\ntorch_compile: true\n"

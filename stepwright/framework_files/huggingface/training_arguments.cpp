@@ -37,24 +37,35 @@ void read_precision(const Fields& arguments, Draft& draft) {
 }
 
 void read_length(const Fields& arguments, Draft& draft) {
-  for (const std::string_view key : {"max_length", "max_seq_length", "block_size", "model_max_length"}) {
+  for (const std::string_view key :
+       {"max_length", "max_seq_length", "block_size", "model_max_length"}) {
     if (!draft.length) draft.length = arguments.size(key);
   }
 }
 
-/// huggingface/trl trl/trainer/model_config.py: ModelConfig.
-void read_trl_adapters(const Fields& arguments, Draft& draft) {
-  if (!arguments.flag("use_peft", false)) return;
-  draft.adapters = read_adapter_words(arguments, {.rank = "lora_r",
-                                                  .alpha = "lora_alpha",
-                                                  .dropout = "lora_dropout",
-                                                  .modules = "lora_target_modules",
-                                                  .usual_rank = 16,
-                                                  .usual_alpha = 32,
-                                                  .usual_dropout = 0.05,
-                                                  .load_flags = true,
-                                                  .parameters = "lora_target_parameters",
-                                                  .of_transformers = true});
+/// huggingface/trl trl/trainer/model_config.py: ModelConfig. haotian-liu/LLaVA llava/train/train.py
+/// (`lora_enable`) and QwenLM/Qwen finetune.py (`use_lora`): all products of the language model.
+void read_script_adapters(const Fields& arguments, Draft& draft) {
+  const bool trl = arguments.flag("use_peft", false);
+  const bool enabled = arguments.flag("lora_enable", false);
+  if (!arguments.flag("use_lora", trl || enabled)) return;
+  AdapterKeys keys = {.rank = "lora_r",
+                      .alpha = "lora_alpha",
+                      .dropout = "lora_dropout",
+                      .modules = "lora_target_modules",
+                      .usual_rank = 64,
+                      .usual_alpha = 16,
+                      .usual_dropout = 0.05,
+                      .usual_modules = "all-linear",
+                      .load_flags = true,
+                      .parameters = "lora_target_parameters",
+                      .of_transformers = true};
+  if (trl) {
+    keys.usual_rank = 16;
+    keys.usual_alpha = 32;
+    keys.usual_modules = "";
+  }
+  draft.adapters = read_adapter_words(arguments, keys);
 }
 
 /// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the
@@ -127,7 +138,7 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   std::vector<LeftOut> left_out;
   if (const auto id = arguments.find("model_name_or_path")) take_hub_model(*id, given, draft);
   read_length(arguments, draft);
-  read_trl_adapters(arguments, draft);
+  read_script_adapters(arguments, draft);
   read_trl_packing(arguments, given, draft);
   read_trainer_fields(arguments, files, trainer, left_out, draft);
   settle_program(arguments, files, trainer, left_out, given, draft, known);
