@@ -61,7 +61,11 @@ constexpr ParameterNames kMambaOwn[] = {
     {"mlp.fc1",
      Storage::kParts,
      {".feed_forward.gate_proj.weight", ".feed_forward.up_proj.weight"}},
+    {"mlp.fc1_bias",
+     Storage::kParts,
+     {".feed_forward.gate_proj.bias", ".feed_forward.up_proj.bias"}},
     {"mlp.fc2", Storage::kWhole, {".feed_forward.down_proj.weight"}},
+    {"mlp.fc2_bias", Storage::kWhole, {".feed_forward.down_proj.bias"}},
 };
 constexpr auto kMambaLayers = joined_names(kUsualNames, kMambaOwn);
 
