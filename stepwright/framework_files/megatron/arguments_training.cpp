@@ -189,6 +189,8 @@ constexpr MegatronArgument kTrainingArguments[] = {
     {"--rollout-num-gpus", "rollout_num_gpus"},
     {"--colocate", "colocate", kNone, "true"},
     {"--fp8-param-gather", "fp8_param_gather", kNone, "true"},
+    {"--fp8-dot-product-attention", "fp8_dot_product_attention", kNone, "true"},
+    {"--fp8-multi-head-attention", "fp8_multi_head_attention", kNone, "true"},
     {"--fp4-param-gather", "fp4_param_gather", kNone, "true"},
     {"--first-last-layers-bf16", "first_last_layers_bf16", kNone, "true"},
     {"--fp8-output-proj", "fp8_output_proj", kNone, "true"},
