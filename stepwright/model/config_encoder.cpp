@@ -166,8 +166,9 @@ Tower llama4_tower(const ConfigFields& vision) {
   t.summaries = 1;
   t.positions = t.patches + 1;
   t.outer_norms = 2;
-  const std::int64_t inner = width(vision, {"projector_input_dim"}, 4096);
-  t.rest = t.ffn * inner + inner * width(vision, {"projector_output_dim"}, 4096);
+  // The second product of transformers' MLP is square.
+  const std::int64_t output = width(vision, {"projector_output_dim"}, 4096);
+  t.rest = t.ffn * width(vision, {"projector_input_dim"}, 4096) + output * output;
   return t;
 }
 

@@ -76,7 +76,10 @@ std::int64_t ConfigFields::size_or(std::initializer_list<std::string_view> spell
 
 bool ConfigFields::tied(bool fallback) const {
   constexpr std::string_view kKey = "tie_word_embeddings";
-  const auto around = outer_ ? outer_->find(kKey) : std::nullopt;
+  // The decoder of Llama 4 is a causal model of its own, whose configuration alone ties its tables.
+  const auto type = outer_ ? outer_->find("model_type") : std::nullopt;
+  const bool alone = type && type->is_scalar() && type->text() == "llama4";
+  const auto around = outer_ && !alone ? outer_->find(kKey) : std::nullopt;
   return around && !around->is_null() ? around->boolean() : flag(kKey, fallback);
 }
 

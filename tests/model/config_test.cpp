@@ -319,6 +319,8 @@ TEST(Config, TiedEmbeddingsMayStandOutsideOfTheTextConfig) {
   const std::string outside =
       fmt::format(R"({{"tie_word_embeddings": true, "text_config": {}}})", tiny("llama"));
   EXPECT_TRUE(read(outside).tied);
+  const std::string vision = R"({"hidden_size": 64, "model_type": "llama4_vision_model"})";
+  EXPECT_FALSE(read_encoded("llama4", vision).tied);  // its text is a causal model of its own
   EXPECT_THAT(input_error(R"({"model_type": "llava", "text_config": {"hidden_size": 4}})"),
               HasSubstr("text_config: the key 'model_type' is missing"));
 }
