@@ -43,6 +43,15 @@ struct AdapterKeys {
   bool of_transformers = false;   ///< Its models are those of transformers 5.
 };
 
+/// Those of Megatron-Bridge (src/megatron/bridge/peft/lora.py), and of what trains with it.
+inline constexpr AdapterKeys kBridgeAdapterKeys = {.rank = "dim",
+                                                   .alpha = "alpha",
+                                                   .dropout = "dropout",
+                                                   .modules = "target_modules",
+                                                   .usual_rank = 32,
+                                                   .usual_alpha = 32,
+                                                   .usual_modules = "all-linear"};
+
 /// Reads such keys. Fails with `kInput` on values of a wrong kind.
 AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys);
 

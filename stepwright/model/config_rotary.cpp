@@ -99,8 +99,7 @@ std::optional<Node> of_type(Node rope, std::string_view type) {
 }
 
 /// A base that is stretched once, whatever the length is, goes by the name of one that grows with
-/// it
-/// (`compute_ntk_alpha_rope_parameters` of HunYuan).
+/// it (`compute_ntk_alpha_rope_parameters` of HunYuan).
 RotaryNumbers numbers_in(const ConfigFields& fields, Node mapping, double base,
                          const Architecture& model) {
   RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(fields, mapping, model)};

@@ -181,22 +181,23 @@ OperatorProfile profile_of_two_kernels(std::string_view first, std::string_view 
   return read_operator_profile(Document::parse(text, "p.json"));
 }
 
+const Operator kLongAttention{.kind = OperatorKind::kAttention,
+                              .shape = {.batch = 8,
+                                        .heads = 64,
+                                        .kv_heads = 64,
+                                        .queries = 8192,
+                                        .keys = 8192,
+                                        .head_dim = 128,
+                                        .value_dim = 128,
+                                        .pairs = 8192LL * 8192}};
+
 TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   const OperatorProfile profile = profile_of_two_kernels("cudnn", "flash2");
   const std::vector<const OperatorProfile*> profiles = {&profile};
-  const Operator attention{.kind = OperatorKind::kAttention,
-                           .shape = {.batch = 8,
-                                     .heads = 64,
-                                     .kv_heads = 64,
-                                     .queries = 8192,
-                                     .keys = 8192,
-                                     .head_dim = 128,
-                                     .value_dim = 128,
-                                     .pairs = 8192LL * 8192}};
   const auto seconds = [&](AttentionKernel kernel) {
     Job job = job_on("h100-sxm-80g");
     job.kernels.attention = kernel;
-    return ComputeCost(job, profiles, Load::kIsolated).seconds(attention);
+    return ComputeCost(job, profiles, Load::kIsolated).seconds(kLongAttention);
   };
   const double cudnn = seconds(AttentionKernel::kCudnn);
   EXPECT_NEAR(seconds(AttentionKernel::kFlash2) / cudnn, 2, 0.01);
@@ -205,23 +206,14 @@ TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
 }
 
 TEST(FittedCost, AttentionInFp8IsFasterWhereProductsAreNarrow) {
-  const Operator attention{.kind = OperatorKind::kAttention,
-                           .shape = {.batch = 8,
-                                     .heads = 64,
-                                     .kv_heads = 64,
-                                     .queries = 8192,
-                                     .keys = 8192,
-                                     .head_dim = 128,
-                                     .value_dim = 128,
-                                     .pairs = 8192LL * 8192}};
   const auto seconds = [&](std::string_view device, DType precision, bool narrow) {
     Job job = job_on(device);
     job.precision = precision;
     job.kernels.attention = AttentionKernel::kCudnn;
     job.kernels.narrow_attention = narrow;
     const ComputeCost cost(job);
-    EXPECT_LE(cost.least_seconds(attention), cost.seconds(attention));
-    return cost.seconds(attention);
+    EXPECT_LE(cost.least_seconds(kLongAttention), cost.seconds(kLongAttention));
+    return cost.seconds(kLongAttention);
   };
   for (const DType precision : {DType::kFp8, DType::kMxfp8}) {
     EXPECT_NEAR(

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from gpu_timing import DEVICE, HAS_GPU, Nvml, gpu_name, software
-from sample_runs import BF16, FFN, KV_HEADS, Model, Run, synchronize
+from sample_runs import BF16, FFN, KV_HEADS, Model, Run, state_of, synchronize
 from torch.distributed.fsdp import (
     CPUOffloadPolicy,
     MixedPrecisionPolicy,
@@ -74,11 +74,7 @@ def train(run: Run, on_host: bool, nvml: Nvml) -> dict:
         "optimizer_s": statistics.median(optimizer_s[WARM_UP:]),
         "spread": (max(seconds) - min(seconds)) / statistics.median(seconds),
         "steps": len(seconds),
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "allocated": torch.cuda.max_memory_allocated() if HAS_GPU else 1,
-        "reserved": torch.cuda.max_memory_reserved() if HAS_GPU else 1,
-        "used": nvml.used_bytes() or 1,
-        "clock": nvml.clock_mhz(),
+        **state_of(model, nvml),
         "host_threads": torch.get_num_threads(),
     }
 

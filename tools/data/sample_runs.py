@@ -291,11 +291,37 @@ def measure(run: Run, model: Model, states: States, nvml: Nvml) -> dict:
         "seconds": statistics.median(ordered),
         "spread": (ordered[-1] - ordered[0]) / statistics.median(ordered),
         "steps": len(ordered),
+        **state_of(model, nvml),
+    }
+
+
+def state_of(model: nn.Module, nvml: Nvml) -> dict:
+    """What is there after the steps: parameters, peaks in bytes, the clock."""
+    return {
         "parameters": sum(p.numel() for p in model.parameters()),
         "allocated": torch.cuda.max_memory_allocated() if HAS_GPU else 1,
         "reserved": torch.cuda.max_memory_reserved() if HAS_GPU else 1,
         "used": nvml.used_bytes() or 1,
         "clock": nvml.clock_mhz(),
+    }
+
+
+def sizes(run: Run) -> dict:
+    """Of the model and its batch, as the columns of a table."""
+    return {
+        "layers": run.layers,
+        "hidden": run.hidden,
+        "heads": run.heads,
+        "kv_heads": run.kv_heads,
+        "ffn_hidden": run.ffn,
+        "vocab": run.vocabulary,
+        "seq_len": run.length,
+        "precision": "bf16",
+        "global_batch": run.micro_batch * run.micro_batches,
+        "micro_batch": run.micro_batch,
+        **dict.fromkeys(("tp", "pp", "vpp", "cp", "ep", "dp"), 1),
+        "sp": "n",
+        "recompute": "full" if run.recompute else "none",
     }
 
 
@@ -311,25 +337,8 @@ def common(run: Run, name: str, parameters: int | None) -> dict:
         "framework": f"plain PyTorch {torch.__version__}, {how} (stack as FSDP on one GPU)",
         "model": f"LLaMA-like {run.hidden}x{run.layers}",
         "params_b": f"{parameters / 1e9:.4f}" if parameters else "",
-        "layers": run.layers,
-        "hidden": run.hidden,
-        "heads": run.heads,
-        "kv_heads": run.kv_heads,
-        "ffn_hidden": run.ffn,
-        "vocab": run.vocabulary,
-        "seq_len": run.length,
-        "precision": "bf16",
-        "global_batch": run.micro_batch * run.micro_batches,
-        "micro_batch": run.micro_batch,
-        "tp": 1,
-        "pp": 1,
-        "vpp": 1,
-        "cp": 1,
-        "ep": 1,
-        "dp": 1,
-        "sp": "n",
+        **sizes(run),
         "zero_stage_or_fsdp": "none",
-        "recompute": "full" if run.recompute else "none",
         "overlap_notes": f"flash_attention2; {how}; fp32 grad sums",
     }
 

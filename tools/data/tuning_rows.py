@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from sample_runs import MEMORY, RUNS, Run
+from sample_runs import MEMORY, RUNS, Run, sizes
 
 JOB = ["job", "plan", "no_plan"]
 PARTS = {"all": "all", "attention": "[qkv, projection]"}
@@ -83,20 +83,8 @@ def row(name: str, number: int, line: dict) -> dict:
         "framework": f"{line['software'].split(' CUDA')[0]}, eager (stack as FSDP on one GPU)",
         "model": f"LLaMA-like {run.hidden}x{run.layers}{' [LoRA]' if line.get('rank') else ''}",
         "params_b": f"{line['parameters'] / 1e9:.4f}",
-        "layers": run.layers,
-        "hidden": run.hidden,
-        "heads": run.heads,
-        "kv_heads": run.kv_heads,
-        "ffn_hidden": run.ffn,
-        "vocab": run.vocabulary,
-        "seq_len": run.length,
-        "precision": "bf16",
-        "global_batch": run.micro_batch * run.micro_batches,
-        "micro_batch": run.micro_batch,
-        **dict.fromkeys(("tp", "pp", "vpp", "cp", "ep", "dp"), 1),
-        "sp": "n",
+        **sizes(run),
         "zero_stage_or_fsdp": "fsdp" if "on_host" in line else "none",
-        "recompute": "full" if run.recompute else "none",
         "overlap_notes": notes(line),
         "tier": "A",
         "job": job(line),

@@ -41,8 +41,9 @@ void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
     const OperatorClass what = value_of(kOperatorClassNames, entry["class"]);
     const Pass pass = value_of(kPassNames, entry["pass"]);
     AttentionKernel kernel = AttentionKernel::kFlash2;
-    if (what == OperatorClass::kAttention)
+    if (what == OperatorClass::kAttention) {
       kernel = value_of(kAttentionKernelNames, entry["kernel"]);
+    }
     entry.reset();
     const std::string_view text = entry.raw_json();
     auto later = std::make_unique<const Later<OperatorEntry>>([&file, text] {

@@ -134,13 +134,7 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
   const Fields peft = root.section("peft");
   if (peft.word("()", "") != "LoRA") return;
   static_cast<void>(root.find("peft"));
-  draft.adapters = read_adapter_words(peft, {.rank = "dim",
-                                             .alpha = "alpha",
-                                             .dropout = "dropout",
-                                             .modules = "target_modules",
-                                             .usual_rank = 32,
-                                             .usual_alpha = 32,
-                                             .usual_modules = "all-linear"});
+  draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
 }
 
 }  // namespace

@@ -41,13 +41,7 @@ Tree primus_tuning_defaults() {
 /// primus/configs/modules/megatron/sft_trainer.yaml: lora.
 void read_primus_adapters(const Fields& lora, Draft& draft) {
   if (!lora.flag("enabled", false)) return;
-  draft.adapters = read_adapter_words(lora, {.rank = "dim",
-                                             .alpha = "alpha",
-                                             .dropout = "dropout",
-                                             .modules = "target_modules",
-                                             .usual_rank = 32,
-                                             .usual_alpha = 32,
-                                             .usual_modules = "all-linear"});
+  draft.adapters = read_adapter_words(lora, kBridgeAdapterKeys);
 }
 
 /// Flags that YAML files have as 0 and 1, and the types of numbers that are flags there.
