@@ -65,7 +65,7 @@ class List : public Command {
   void run(const Console& console) override {
     const auto listing = std::ranges::find(kListings, what_, &Listing::name);
     check_options();
-    const Json entries = config_.empty() ? listing->json() : configured();
+    const Json entries = config_.empty() ? listing->json() : configured(console);
     if (json()) {
       print_json(console.out, entries);
     } else {
@@ -83,10 +83,13 @@ class List : public Command {
   }
 
   /// A list of the one model that the file describes.
-  [[nodiscard]] Json configured() const {
+  [[nodiscard]] Json configured(const Console& console) const {
     const Document config = Document::load(config_);
-    const Architecture model = read_config(config);
+    std::vector<std::string> notes;
+    const Architecture model = read_config(config, &notes);
+    for (const std::string& note : notes) console.log.info(note);
     Json entries = model_list_json(model, length_);
+    if (!notes.empty()) entries.front()["notes"] = notes;
     if (tensors_) entries.front()["tensors"] = tensors_json(config, model);
     return entries;
   }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,17 +25,20 @@ std::optional<std::string_view> built_in_of_id(std::string_view id);
 
 /// A Hugging Face `config.json` of transformers 4 or 5, also in the text_config of a multimodal
 /// file. Sizes must be there; other absent keys have the defaults of transformers' configuration
-/// class; unknown keys and dropout (a choice of training) are passed over. Errors: an unknown
-/// model_type, activation or layer type is `kUnsupported` naming the supported ones; bad values are
-/// `kInput`.
-Architecture read_config(const Document& document);
+/// class; dropout (a choice of training) is passed over. Adds to `notes` the keys that no reader
+/// asks for. Errors: an unknown model_type, activation or layer type is `kUnsupported` naming the
+/// supported ones, a key that gives the type a part it has not too; bad values and misspelt keys
+/// are `kInput`.
+Architecture read_config(const Document& document, std::vector<std::string>* notes = nullptr);
 
 /// An inline mapping of a job (docs/formats.md, "Inline model"). Unknown keys are errors.
 Architecture read_inline_model(Node node);
 
 /// The `model:` field of a job: a built-in name, a path (relative to `directory`) to a config.json,
-/// to the folder of one or to a YAML file with an inline model, or an inline mapping.
-Architecture read_model(Node node, const std::filesystem::path& directory);
+/// to the folder of one or to a YAML file with an inline model, or an inline mapping. `notes`: as
+/// `read_config`.
+Architecture read_model(Node node, const std::filesystem::path& directory,
+                        std::vector<std::string>* notes = nullptr);
 
 /// The inline mapping that `read_inline_model` reads back to an equal architecture; used to write
 /// plans that stand alone.

@@ -9,6 +9,7 @@
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_refusals.h"
 #include "stepwright/model/config_rotary.h"
+#include "stepwright/model/config_unread.h"
 
 namespace stepwright {
 namespace {
@@ -35,12 +36,8 @@ std::string reason_for(const std::string& word, Node config) {
     reason += fmt::format(" ({}; {} of the same sizes may stand in for it)", refused.reason,
                           refused.instead);
   }
-  if (const auto code = config.find("auto_map"); code && code->is_mapping()) {
-    for (const auto& [name, place] : code->members()) {
-      reason += fmt::format("; its own code (auto_map: {}) is never run",
-                            printable(place.is_scalar() ? place.text() : std::string(name)));
-      break;
-    }
+  if (const auto code = own_code(config)) {
+    reason += fmt::format("; its own code (auto_map: {}) is never run", *code);
   }
   return reason;
 }
@@ -59,7 +56,7 @@ const ConfigFamily& family_of(Node config) {
 
 }  // namespace
 
-Architecture read_config(const Document& document) {
+Architecture read_config(const Document& document, std::vector<std::string>* notes) {
   const Node root = document.root();
   const auto nested = root.find("text_config");
   const bool multimodal = nested && nested->is_mapping();
@@ -72,6 +69,9 @@ Architecture read_config(const Document& document) {
   if (model.position == Position::kRope) read_rotary_numbers(fields, base, model);
   model.name = name_of(document);
   model.encoder = read_encoder(root, model);
+  // First: a misspelt key explains what does not agree.
+  std::vector<std::string> said;
+  note_unread(fields, family.model_type, config, model, notes != nullptr ? *notes : said);
   check(model, config.where(), family.names);
   return model;
 }

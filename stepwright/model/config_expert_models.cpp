@@ -101,6 +101,7 @@ Architecture read_granitemoe_swa(const ConfigFields& fields) {
 Architecture read_phimoe(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
+  fields.heed({"original_max_position_embeddings"});
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   add_attention_biases(fields, model);

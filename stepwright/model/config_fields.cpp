@@ -42,18 +42,37 @@ std::optional<double> factor_in(Node rope, double fallback) {
 }  // namespace
 
 std::optional<Node> ConfigFields::find(std::initializer_list<std::string_view> spellings) const {
+  std::optional<Node> found;
   for (const std::string_view key : spellings) {
-    if (const auto found = config_.find(key)) return found;
+    asked_->emplace(key);
+    if (!found) found = config_.find(key);
   }
-  return std::nullopt;
+  return found;
 }
 
 std::optional<Node> ConfigFields::value(std::string_view key) const {
-  const auto found = config_.find(key);
+  const auto found = find({key});
   return found && !found->is_null() ? found : std::nullopt;
 }
 
+void ConfigFields::heed(std::initializer_list<std::string_view> keys) const {
+  asked_->insert(keys.begin(), keys.end());
+}
+
+std::vector<std::pair<std::string, Node>> ConfigFields::unread() const {
+  auto members = config_.members();
+  std::erase_if(members, [&](const auto& member) { return asked_->contains(member.first); });
+  return members;
+}
+
+std::vector<std::string> ConfigFields::absent() const {
+  std::vector<std::string> keys(asked_->begin(), asked_->end());
+  std::erase_if(keys, [&](const std::string& key) { return config_.find(key).has_value(); });
+  return keys;
+}
+
 ConfigFields ConfigFields::nested(std::string_view key) const {
+  asked_->emplace(key);
   const Node found = config_.get(key);
   if (!found.is_mapping()) found.fail("must be a mapping");
   return {found, std::nullopt};

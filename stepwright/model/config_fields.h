@@ -1,10 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "stepwright/core/document.h"
 #include "stepwright/model/architecture.h"
@@ -12,8 +17,8 @@
 
 namespace stepwright {
 
-/// The keys of a `config.json`, read as transformers reads them: null mostly means "as if absent",
-/// and keys that nobody asks for do not matter. Wrong values fail with `kInput` where they stand.
+/// The keys of a `config.json`, read as transformers reads them: null mostly means "as if absent".
+/// Wrong values fail with `kInput` where they stand. Copies keep together what was asked for.
 class ConfigFields : public OptionalFields<ConfigFields> {
  public:
   /// `config` holds the language model; `outer` is the file around it when that is a `text_config`.
@@ -23,6 +28,12 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   [[nodiscard]] std::optional<Node> find(std::initializer_list<std::string_view> spellings) const;
   /// The value of a key, nothing when it is absent or null.
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
+  /// Counts keys as asked for: another one decides whether they are read, or says the same.
+  void heed(std::initializer_list<std::string_view> keys) const;
+  /// The keys of the language model that no reader has asked for, in the order of the file.
+  [[nodiscard]] std::vector<std::pair<std::string, Node>> unread() const;
+  /// The keys that readers have asked for and the language model has not, sorted.
+  [[nodiscard]] std::vector<std::string> absent() const;
 
   /// The keys of a mapping inside, which must be there.
   [[nodiscard]] ConfigFields nested(std::string_view key) const;
@@ -55,6 +66,8 @@ class ConfigFields : public OptionalFields<ConfigFields> {
  private:
   Node config_;
   std::optional<Node> outer_;
+  std::shared_ptr<std::set<std::string, std::less<>>> asked_ =
+      std::make_shared<std::set<std::string, std::less<>>>();
 };
 
 }  // namespace stepwright

@@ -59,6 +59,7 @@ Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults&
                                             .norm_epsilon = defaults.norm_epsilon,
                                             .tied = defaults.tied});
   model.kv_heads = model.heads;  // The low rank takes the place of groups; the key has no effect.
+  fields.heed({"head_dim", "qk_head_dim", "rope_interleave"});
   LatentAttention latent;
   const auto query_rank = fields.find({"q_lora_rank"});
   latent.query_rank = query_rank && query_rank->is_null()

@@ -100,6 +100,7 @@ void mark_rotated_layers(Architecture& model,
 
 void read_windows(const ConfigFields& fields, const std::function<bool(std::int64_t)>& rule,
                   std::int64_t fallback, Architecture& model) {
+  fields.heed({"sliding_window", "max_window_layers"});
   const auto types = fields.value("layer_types");
   std::vector<std::uint8_t> slides;
   if (types) slides = marked_layers(*types, "sliding_attention", "full_attention", model);

@@ -66,20 +66,21 @@ std::string hint_of_id(std::string_view text) {
 }
 
 /// A `config.json` says its model_type, alone or in its `text_config`; an inline model has neither.
-Architecture read_file(const fs::path& path) {
+Architecture read_file(const fs::path& path, std::vector<std::string>* notes) {
   const Document document = Document::load(path);
   const Node root = document.root();
-  if (root.find("model_type") || root.find("text_config")) return read_config(document);
+  if (root.find("model_type") || root.find("text_config")) return read_config(document, notes);
   return read_inline_model(root);
 }
 
-Architecture read_named(Node node, const fs::path& directory) {
+Architecture read_named(Node node, const fs::path& directory, std::vector<std::string>* notes) {
   const std::string text = node.text();
   if (auto model = built_in_model(text)) return *std::move(model);
   const fs::path path = directory / text;
   std::error_code ignored;
-  if (!text.empty() && fs::is_directory(path, ignored)) return read_file(path / "config.json");
-  if (!text.empty() && fs::exists(path, ignored)) return read_file(path);
+  if (!text.empty() && fs::is_directory(path, ignored))
+    return read_file(path / "config.json", notes);
+  if (!text.empty() && fs::exists(path, ignored)) return read_file(path, notes);
   if (looks_like_path(text)) {
     node.fail(fmt::format("{}: no such file{}", printable(path.string(), 1000), hint_of_id(text)));
   }
@@ -109,12 +110,13 @@ std::optional<std::string_view> built_in_of_id(std::string_view id) {
   return *found;
 }
 
-Architecture read_model(Node node, const std::filesystem::path& directory) {
+Architecture read_model(Node node, const std::filesystem::path& directory,
+                        std::vector<std::string>* notes) {
   if (node.is_mapping()) return read_inline_model(node);
   if (!node.is_scalar()) {
     node.fail("must be the name of a built-in model, the path of a file, or a mapping");
   }
-  return read_named(node, directory);
+  return read_named(node, directory, notes);
 }
 
 }  // namespace stepwright

@@ -55,6 +55,35 @@ TEST(ConfigErrors, CodeOfAFileIsNamedAndNeverRun) {
       AllOf(HasSubstr("modeling_mine.Mine"), HasSubstr("never run")));
 }
 
+std::vector<std::string> notes_of(const std::string& text) {
+  std::vector<std::string> notes;
+  read_config(Document::parse(text, "models/tiny/config.json"), &notes);
+  return notes;
+}
+
+TEST(ConfigErrors, KeysThatNoReaderUsesAreNamed) {
+  EXPECT_THAT(notes_of(tiny("llama", R"("use_cache": true, "attention_dropout": 0.1)")),
+              testing::IsEmpty());
+  EXPECT_THAT(notes_of(tiny("llama", R"("mystery_gate": 7, "more\u202e": {"a": 1}, "none": [])")),
+              testing::ElementsAre(AllOf(HasSubstr("models/tiny/config.json"),
+                                         HasSubstr("mystery_gate, more"), Not(HasSubstr("none")),
+                                         Not(HasSubstr("\xE2\x80\xAE")))));
+  EXPECT_THAT(notes_of(tiny("llama", R"("auto_map": {"AutoModel": "modeling_mine.Mine"})")),
+              testing::ElementsAre(AllOf(HasSubstr("modeling_mine.Mine"), HasSubstr("never run"),
+                                         HasSubstr("'llama'"))));
+}
+
+TEST(ConfigErrors, KeysThatWouldShapeTheModelFail) {
+  EXPECT_THAT(unsupported(tiny("llama", R"("num_local_experts": 8)")),
+              AllOf(HasSubstr("num_local_experts"), HasSubstr("'llama'"), HasSubstr("experts")));
+  EXPECT_THAT(unsupported(tiny("granite", R"("kv_lora_rank": 512)")), HasSubstr("latent attention"));
+  EXPECT_THAT(unsupported(tiny("llama", R"("qk_norm": true)")), HasSubstr("norms of queries"));
+  EXPECT_THAT(notes_of(tiny("llama", R"("num_local_experts": 1, "qk_norm": false)")),
+              testing::ElementsAre(HasSubstr("num_local_experts")));
+  EXPECT_THAT(input_error(tiny("llama", R"("num_key_value_head": 2)")),
+              AllOf(HasSubstr("num_key_value_head"), HasSubstr("mean 'num_key_value_heads'")));
+}
+
 TEST(ConfigErrors, ListsOfLayersSayWhatTheyMayHold) {
   const auto error = [](const char* type, const char* rest) {
     return input_error(tiny(type, rest));

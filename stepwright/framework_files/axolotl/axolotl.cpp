@@ -215,7 +215,7 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
   const Document document = program_document(sorted, given);
   const Fields fields(document.root());
-  if (sorted.model) draft.model = read_config(*sorted.model);
+  if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
   if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft);
   take_trainer_defaults(draft);
   Trainer trainer;

@@ -77,7 +77,7 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   const Document document = Document::parse(text.substr(first, end - first), name);
   const Fields fields(document.root());
   const Document config = Document::from(fields.section("model").node().tree(), name + " (model)");
-  draft.model = read_config(config);
+  draft.model = read_config(config, &draft.notes);
   Plan& plan = draft.plan;
   plan.parallel.tensor = fields.integer("tensor", 1);
   draft.ranks = plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);

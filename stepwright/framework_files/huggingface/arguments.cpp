@@ -87,7 +87,7 @@ void read_trainer_script(HubFiles& files, const Given& given, Draft& draft) {
 
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   HubFiles sorted = sorted_hub_files(files);
-  if (sorted.model) draft.model = read_config(*sorted.model);
+  if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
   if (sorted.program == nullptr) {
     if (sorted.accelerate != nullptr) fail_input(sorted.name + ": give TrainingArguments, too");
     if (sorted.deepspeed == nullptr) return read_model_alone(sorted.name, given, draft);

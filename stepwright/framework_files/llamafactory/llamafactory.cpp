@@ -118,7 +118,7 @@ void read_factory_program(const HubFiles& files, const Document& document, const
                           Draft& draft) {
   const Fields fields(document.root());
   check_trains(fields);
-  if (files.model) draft.model = read_config(*files.model);
+  if (files.model) draft.model = read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
   take_trainer_defaults(draft);
   Trainer trainer;

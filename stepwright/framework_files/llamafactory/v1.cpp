@@ -178,7 +178,7 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
   constexpr std::int64_t kUsualLength = 2048;
   const Document document = program_document(files, given);
   const Fields fields(document.root());
-  if (files.model) draft.model = read_config(*files.model);
+  if (files.model) draft.model = read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model")) take_hub_model(*id, given, draft);
   std::vector<LeftOut> left_out;
   draft.length = fields.integer("cutoff_len", kUsualLength);

@@ -94,7 +94,7 @@ Document with_written_fsdp(Document said) {
 void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": starts no ms-swift");
-  if (sorted.model) draft.model = read_config(*sorted.model);
+  if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
   const SourceFile& file = *sorted.program;
   draft.source = file.name;
   if (!is_swift_script(file)) {

@@ -212,7 +212,7 @@ void read_objectives(Node node, Job& job) {
 }
 
 void read_model_of(Node node, const std::filesystem::path& directory, Job& job) {
-  job.model = read_model(node.get("model"), directory);
+  job.model = read_model(node.get("model"), directory, &job.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
   if (const auto dropout = node.find("dropout")) {
     job.model.dropout = dropout->number(0, 1);
