@@ -76,7 +76,8 @@ TEST(ConfigErrors, KeysThatNoReaderUsesAreNamed) {
 TEST(ConfigErrors, KeysThatWouldShapeTheModelFail) {
   EXPECT_THAT(unsupported(tiny("llama", R"("num_local_experts": 8)")),
               AllOf(HasSubstr("num_local_experts"), HasSubstr("'llama'"), HasSubstr("experts")));
-  EXPECT_THAT(unsupported(tiny("granite", R"("kv_lora_rank": 512)")), HasSubstr("latent attention"));
+  EXPECT_THAT(unsupported(tiny("granite", R"("kv_lora_rank": 512)")),
+              HasSubstr("latent attention"));
   EXPECT_THAT(unsupported(tiny("llama", R"("qk_norm": true)")), HasSubstr("norms of queries"));
   EXPECT_THAT(notes_of(tiny("llama", R"("num_local_experts": 1, "qk_norm": false)")),
               testing::ElementsAre(HasSubstr("num_local_experts")));
