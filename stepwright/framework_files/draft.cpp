@@ -92,12 +92,23 @@ Cluster cluster_of(Draft& draft, const Given& given) {
   return read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
+/// What may say more: scripts that were not given.
+std::string missing_scripts(const Draft& draft) {
+  std::string text;
+  for (const auto& [path, place] : draft.missing) {
+    text += fmt::format("; {} goes on with {}, which is not among the files: give it, too", place,
+                        path);
+  }
+  return text;
+}
+
 Architecture settled_model(Draft& draft, const Given& given, const std::string& file) {
   if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
   if (!given.known_model) {
     if (draft.model) return *draft.model;
     const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
-    fail_input(fmt::format("--model is required: {} does not say {} of the model", file, lacks));
+    fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,
+                           missing_scripts(draft)));
   }
   const Architecture& model = *given.known_model;
   if (!draft.model) return model;
@@ -198,6 +209,8 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
   }
   take_given_extent(draft, given);
   draft.cluster = given.known_cluster ? *given.known_cluster : cluster_of(draft, given);
+  draft.given_extent = given.devices || given.nodes || given.known_cluster ||
+                       given.cluster.front() == '{' || given.cluster.find(':') != std::string::npos;
   draft.assume("job.cluster", given.devices || given.nodes ? "given by --cluster, --nodes or --gpus"
                                                            : "given by --cluster");
   const auto ranks = ranks_said(draft);

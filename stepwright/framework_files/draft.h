@@ -42,6 +42,16 @@ inline bool holds(const SourceFile& file, std::string_view text) {
   return file.text.find(text) != std::string::npos;
 }
 
+/// Whether a file is a script of a shell, by its first line or its name.
+inline bool is_shell_script(const SourceFile& file) {
+  const std::string_view text = file.text;
+  if (text.starts_with("#!")) return text.substr(0, text.find('\n')).find("sh") != text.npos;
+  for (const std::string_view end : {".sh", ".bash", ".slurm", ".sbatch", ".sub"}) {
+    if (file.name.ends_with(end)) return true;
+  }
+  return false;
+}
+
 /// How a program packs documents.
 struct PackingWords {
   Packing packing;
@@ -74,16 +84,19 @@ struct Draft {
   bool fused_cross_entropy = false;
   std::vector<std::pair<bool Kernels::*, bool>> kernels;  ///< That files switch on or off.
   CudaGraphs cuda_graphs;
-  Cluster cluster;  ///< Once `settle_ranks` has run.
-  Plan plan;        ///< Its data degree, too; `finish` groups experts as the rest.
+  Cluster cluster;            ///< Once `settle_ranks` has run.
+  bool given_extent = false;  ///< Whether a person said how large it is; with `cluster`.
+  Plan plan;                  ///< Its data degree, too; `finish` groups experts as the rest.
   /// Ranks that share the states of experts, where that is no part of the rest's.
   std::optional<std::int64_t> expert_group;
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
   /// files: they are as the framework has them.
   bool framework_overlap = false;
   bool framework_gradients = false;  ///< Nor is the type in which gradients are summed.
-  ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
-  std::vector<std::string> notes;    ///< What was assumed, for people.
+  /// Scripts that the first one goes on with and that were not given, with where it does.
+  std::vector<std::pair<std::string, std::string>> missing;
+  ImportReport report;             ///< What was read, what not; of `assumed` the reasons.
+  std::vector<std::string> notes;  ///< What was assumed, for people.
 
   /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
   void leave_out(Node setting, std::string why) {

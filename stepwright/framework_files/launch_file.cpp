@@ -10,6 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/read_back.h"
 #include "stepwright/plan/frameworks.h"
@@ -42,25 +43,77 @@ const LaunchTarget& target_of(std::string_view word) {
   return *found;
 }
 
-bool is_shell_script(const SourceFile& file) {
-  const std::string_view text = file.text;
-  if (text.starts_with("#!")) return text.substr(0, text.find('\n')).ends_with("sh");
-  static constexpr std::string_view kEndings[] = {".sh", ".bash", ".slurm", ".sbatch"};
-  return std::ranges::any_of(kEndings,
-                             [&](std::string_view end) { return file.name.ends_with(end); });
+/// Programs that no reader knows, by a part of their names.
+constexpr std::pair<std::string_view, std::string_view> kUnreadPrograms[] = {
+    {"nlp/language_modeling/", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
+    {"megatron_gpt_pretraining.py", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
+    {"openrlhf.", "of OpenRLHF"},
+    {"colossalai", "of ColossalAI"},
+    {"litgpt", "of LitGPT"}};
+
+[[noreturn]] void fail_unread(const SourceFile& script, const StartedLook& look) {
+  std::string whose;
+  for (const auto& [part, owner] : kUnreadPrograms) {
+    if (whose.empty() && look.program.find(part) != std::string::npos) {
+      whose = fmt::format(" ({})", owner);
+    }
+  }
+  fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}",
+                               script.name, printable(look.program), whose, look.place,
+                               fmt::join(import_words(), ", ")));
 }
 
-/// The target whose files these are, by the content of the first that says it.
-const LaunchTarget& recognised(std::span<const SourceFile> files) {
-  const auto targets = launch_targets();
-  for (const SourceFile& file : files) {
-    const auto found = std::ranges::find_if(targets, [&](const LaunchTarget& target) {
-      return target.recognises != nullptr && target.recognises(file);
-    });
-    if (found != targets.end()) return *found;
+/// Targets that only some words of a command tell, not the program: they come last.
+bool tells_by_words(const LaunchTarget& target) {
+  return target.word == "megatron" || target.word == "hf";
+}
+
+/// The target whose program a command starts; null where none does.
+const LaunchTarget* target_of(const StartedLook& look) {
+  for (const bool by_words : {false, true}) {
+    for (const LaunchTarget& target : launch_targets()) {
+      const bool turn = target.starts != nullptr && tells_by_words(target) == by_words;
+      if (turn && target.starts(look.words)) return &target;
+    }
   }
-  // A script that starts others: its reader says which are missing.
-  if (is_shell_script(files.front())) return target_of("megatron");
+  return nullptr;
+}
+
+/// The target whose program a script starts; `likely`: those that its text may be of.
+const LaunchTarget& started_target(std::span<const SourceFile> files, const Given& given,
+                                   const std::vector<const LaunchTarget*>& likely) {
+  std::vector<SourceFile> scripts;
+  for (const SourceFile& file : files) {
+    if (is_shell_script(file)) scripts.push_back(file);
+  }
+  const StartedLook* unread = nullptr;
+  const std::vector<StartedLook> looks = look_at_started(scripts, given);
+  for (const StartedLook& look : looks) {
+    const LaunchTarget* target = target_of(look);
+    const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
+    if (target != nullptr && agrees) return *target;
+    if (unread == nullptr && !look.program.empty()) unread = &look;
+  }
+  if (!likely.empty()) return *likely.front();
+  if (unread != nullptr) fail_unread(scripts.front(), *unread);
+  // A script that goes on with others: its reader says which are missing.
+  return target_of("megatron");
+}
+
+/// The target whose files these are, by the content of the first that says it. A script is of a
+/// target whose program it may start, whatever files it writes.
+const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& given) {
+  const bool started = is_shell_script(files.front());
+  for (const SourceFile& file : files) {
+    const bool script = is_shell_script(file);
+    std::vector<const LaunchTarget*> likely;
+    for (const LaunchTarget& target : launch_targets()) {
+      const bool may = target.recognises != nullptr && (!script || target.starts != nullptr);
+      if (may && target.recognises(file)) likely.push_back(&target);
+    }
+    if (likely.size() == 1 || (!script && !likely.empty())) return *likely.front();
+    if (script && (started || !likely.empty())) return started_target(files, given, likely);
+  }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_words(), "|")));
 }
@@ -210,7 +263,7 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
 
 ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> sources,
                             const Given& given, bool as_it_is) {
-  const LaunchTarget& target = word.empty() ? recognised(sources) : target_of(word);
+  const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
   Draft draft;
   draft.framework.name = target.framework;
   const Given full = with_model(given);

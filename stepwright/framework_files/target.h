@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -26,6 +27,8 @@ struct LaunchTarget {
   void (*read)(std::span<const SourceFile> files, const Given& given, Draft& draft) = nullptr;
   /// Whether a file is of this program, by its content; the first of the table that says so has it.
   bool (*recognises)(const SourceFile& file) = nullptr;
+  /// Whether a command of a script starts its program; nothing for one whose files are no scripts.
+  bool (*starts)(std::span<const ShellWord> words) = nullptr;
 };
 
 /// All targets, in the order in which they are listed.

@@ -14,7 +14,12 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/hub_script.h"
+#include "stepwright/framework_files/huggingface/launch_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
@@ -208,14 +213,10 @@ void read_frozen_parts(const Fields& fields, const Given& given, Draft& draft) {
 constexpr PackingWords kMultipack = {
     .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
 
-}  // namespace
-
-void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const HubFiles sorted = sorted_hub_files(files);
-  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
-  const Document document = program_document(sorted, given);
+void read_axolotl_program(const HubFiles& files, const Document& document, const Given& given,
+                          Draft& draft) {
   const Fields fields(document.root());
-  if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
+  if (files.model) draft.model = read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft);
   take_trainer_defaults(draft);
   Trainer trainer;
@@ -232,12 +233,63 @@ void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& 
   take_optimizer(fields, "optimizer", left_out, draft);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
   read_mesh(fields, is_fsdp, given, trainer, draft);
-  trainer.deepspeed = deepspeed_of(fields, "deepspeed", sorted);
-  settle_program(fields, sorted, trainer, left_out, given, draft, kAxolotlSettings);
+  trainer.deepspeed = deepspeed_of(fields, "deepspeed", files);
+  settle_program(fields, files, trainer, left_out, given, draft, kAxolotlSettings);
   settle_experts(fields, trainer, draft);
 }
 
+/// The file of settings behind the words that start axolotl's training; null: none does.
+/// axolotl-ai-cloud/axolotl src/axolotl/cli/main.py: train.
+const ShellWord* settings_of_axolotl(std::span<const ShellWord> words) {
+  bool starts = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (starts && names_settings(text)) return &words[i];
+    starts = starts || text == "axolotl.cli.train" || text.ends_with("axolotl/cli/train.py") ||
+             (text == "train" && i > 0 && words[i - 1].text.ends_with("axolotl"));
+  }
+  return nullptr;
+}
+
+/// A script that starts it with a file, whose values options of the command stand over.
+void read_axolotl_script(std::span<const SourceFile> files, const SourceFile& script,
+                         const Given& given, Draft& draft) {
+  const StartedProgram program{
+      .framework = "axolotl",
+      .arguments = "axolotl train FILE.yaml",
+      .starts = starts_axolotl,
+      .has_argument = is_argument_and_value,
+      .takes_values = [](std::string_view) { return true; },
+      .matters =
+          [](std::string_view argument) { return argument_matters(argument, kAxolotlSettings); }};
+  HubScript read = read_hub_script(script, files, given, program, draft);
+  const std::vector<ShellWord> words = read.command.all_words();
+  read_launcher(read.command, draft);
+  take_named_settings(*settings_of_axolotl(words), read);
+  take_launch_words(read.command, read.files, draft);
+  Document said = Document::parse(read.files.program->text, read.files.program->name);
+  read_axolotl_program(read.files, with_fsdp_file(with_command_fields(said, words), read.files),
+                       given, draft);
+  read_environment(read.command, draft);
+}
+
+}  // namespace
+
+bool starts_axolotl(std::span<const ShellWord> words) {
+  return settings_of_axolotl(words) != nullptr;
+}
+
+void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const auto script = std::ranges::find_if(files, is_shell_script);
+  if (script != files.end()) return read_axolotl_script(files, *script, given, draft);
+  const HubFiles sorted = sorted_hub_files(files);
+  if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
+  read_axolotl_program(sorted, program_document(sorted, given), given, draft);
+}
+
 bool is_axolotl(const SourceFile& file) {
+  if (is_shell_script(file))
+    return holds(file, "axolotl train") || holds(file, "axolotl.cli.train");
   return holds(file, "base_model:") &&
          (holds(file, "micro_batch_size:") || holds(file, "sequence_len:"));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -12,11 +13,14 @@ namespace stepwright {
 /// `kUnsupported` on states and kinds of attention that it has no keys for.
 std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header);
 
-/// Reads a configuration of axolotl, and those of DeepSpeed and Accelerate and the config.json
-/// beside it.
+/// Reads a configuration of axolotl, or a script that starts it with one, and those of DeepSpeed
+/// and Accelerate and the config.json beside it.
 void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
-/// Whether a file is a configuration of axolotl.
+/// Whether a file is a configuration of axolotl, or a script that starts it.
 bool is_axolotl(const SourceFile& file);
+
+/// Whether a command starts axolotl's training with a file of settings.
+bool starts_axolotl(std::span<const ShellWord> words);
 
 }  // namespace stepwright

@@ -274,7 +274,8 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
 }
 
 bool is_accelerate(const SourceFile& file) {
-  return holds(file, "distributed_type:") && !holds(file, "per_device_train_batch_size");
+  const bool typed = holds(file, "distributed_type:") || holds(file, "\"distributed_type\"");
+  return typed && !holds(file, "per_device_train_batch_size");
 }
 
 }  // namespace stepwright

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
@@ -12,6 +15,7 @@
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/arguments_settings.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
@@ -43,49 +47,140 @@ bool is_trainer_script(const SourceFile& file) {
          holds(file, "--per-device-train-batch-size");
 }
 
-bool starts_trainer(std::span<const ShellWord> words) {
+bool has_batch_of_trainer(std::span<const ShellWord> words) {
   return std::ranges::any_of(words, [](const ShellWord& word) {
     return word.text.starts_with("--per_device_train_batch_size") ||
            word.text.starts_with("--per-device-train-batch-size");
   });
 }
 
-/// huggingface/trl trl/trainer/sft_config.py: what SFTConfig sets in TrainingArguments.
-void add_sft_defaults(const StartedCommand& command, Tree& fields) {
+/// What a command starts on transformers' Trainer.
+struct TrainerCommand {
+  std::string method;  ///< "sft" of `trl sft` and of `scripts/sft.py`; empty: nothing is started.
+  bool trl = false;    ///< Whether it is a script of TRL, with its defaults.
+  std::optional<ShellWord> settings;  ///< The file that it is given.
+};
+
+/// The file behind `--config`, or right behind the program; huggingface/trl trl/scripts/utils.py:
+/// TrlParser; huggingface/alignment-handbook src/alignment/configs.py: H4ArgumentParser.
+std::optional<ShellWord> settings_among(std::span<const ShellWord> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (text == "--config" && i + 1 < words.size()) return words[i + 1];
+    if (text.starts_with("--config=")) {
+      ShellWord word = words[i];
+      word.text.erase(0, text.find('=') + 1);
+      return word;
+    }
+  }
+  if (!words.empty() && names_settings(words.front().text)) return words.front();
+  return std::nullopt;
+}
+
+TrainerCommand trainer_command(std::span<const ShellWord> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    const bool cli = text == "trl" || text.ends_with("/trl");
+    if (cli && i + 1 < words.size()) {
+      return {words[i + 1].text, true, settings_among(words.subspan(i + 2))};
+    }
+    const bool module = text.starts_with("trl.scripts.") || text.starts_with("trl.cli");
+    const bool file = text.ends_with(".py") && text.find('=') == std::string::npos;
+    if (!module && !file) continue;
+    std::string name = text.substr(0, text.size() - (file ? 3 : 0));
+    name.erase(0, name.find_last_of(file ? '/' : '.') + 1);
+    const bool own = module || text.find("trl/scripts/") != std::string::npos;
+    return {name.empty() ? text : name, own, settings_among(words.subspan(i + 1))};
+  }
+  return {};
+}
+
+/// Losses of TRL's other trainers, by the names of its scripts; huggingface/trl trl/scripts.
+constexpr std::pair<std::string_view, std::string_view> kOtherLosses[] = {
+    {"dpo",
+     "a loss of preferences: pairs, so that each of the batch is two sequences, and the passes of "
+     "a "
+     "reference"},
+    {"kto", "a loss of preferences, and the passes of a reference"},
+    {"reward", "a model of rewards: pairs, so that each of the batch is two sequences"},
+    {"grpo", "generation and its loss: one of tokens is counted"},
+    {"rloo", "generation and its loss: one of tokens is counted"},
+    {"ppo", "generation and its loss: one of tokens is counted"}};
+
+void leave_out_other_loss(const TrainerCommand& started, const StartedCommand& command,
+                          Draft& draft) {
+  for (const auto& [method, why] : kOtherLosses) {
+    if (started.method.find(method) == std::string::npos) continue;
+    draft.report.not_read.push_back({started.method, "", command.file, command.words.front().line,
+                                     Matters::kYes, std::string(why)});
+    return;
+  }
+}
+
+/// huggingface/trl trl/trainer/base_config.py, trl/trainer/sft_config.py: what they set in
+/// TrainingArguments.
+void add_trl_defaults(Tree& fields) {
   constexpr int kUsualLength = 1024;
-  const auto names_trl = [](const ShellWord& word) {
-    return word.text == "trl" || word.text.find("trl/scripts/sft.py") != std::string::npos;
-  };
-  if (!std::ranges::any_of(command.words, names_trl)) return;
-  if (fields.find("gradient_checkpointing") == nullptr) fields.set("gradient_checkpointing", true);
-  if (fields.find("max_length") == nullptr) fields.set("max_length", kUsualLength);
-  if (fields.find("bf16") == nullptr && fields.find("fp16") == nullptr) fields.set("bf16", true);
+  const auto says = [&](std::string_view key) { return fields.find(key) != nullptr; };
+  if (!says("gradient_checkpointing")) fields.set("gradient_checkpointing", true);
+  if (!says("max_length") && !says("max_seq_length")) fields.set("max_length", kUsualLength);
+  if (!says("bf16") && !says("fp16")) fields.set("bf16", true);
+}
+
+/// The file of settings with what the command says over it, or the command's words alone.
+Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
+                 HubScript& script) {
+  if (!started.settings) return Document::from(command_fields(words), script.command.file);
+  take_named_settings(*started.settings, script);
+  const SourceFile& file = *script.files.program;
+  std::vector<ShellWord> others = words;
+  std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
+  const auto config = std::ranges::find(others, "--config", &ShellWord::text);
+  if (config != others.end()) others.erase(config, config + 2);
+  return with_command_fields(Document::parse(file.text, file.name), others);
 }
 
 /// A script that starts a program on transformers' Trainer.
-void read_trainer_script(HubFiles& files, const Given& given, Draft& draft) {
+void read_trainer_script(std::span<const SourceFile> files, const SourceFile& file,
+                         const Given& given, Draft& draft) {
   const StartedProgram program{
       .framework = "transformers' Trainer",
-      .arguments = "--per_device_train_batch_size",
+      .arguments = "--per_device_train_batch_size, --config FILE.yaml",
       .starts = starts_trainer,
       .has_argument = is_argument_and_value,
       .takes_values = [](std::string_view) { return true; },
       .matters =
           [](std::string_view argument) { return argument_matters(argument, kArgumentSettings); }};
-  const StartedCommand command = started_command({files.program, 1}, given, program, draft);
-  draft.source = command.file;
+  HubScript script = read_hub_script(file, files, given, program, draft);
+  const StartedCommand& command = script.command;
+  const TrainerCommand started = trainer_command(command.words);
+  script.files.program = &file;
+  if (script.files.model) draft.model = read_config(*script.files.model, &draft.notes);
+  const Document said = said_by(started, command.all_words(), script);
   read_launcher(command, draft);
-  take_launch_words(command, files);
-  Tree fields = command_fields(command.all_words());
-  add_sft_defaults(command, fields);
-  const Document document = with_fsdp_file(Document::from(std::move(fields), command.file), files);
-  read_training_arguments(Fields(document.root()), files, given, draft, kArgumentSettings);
+  take_launch_words(command, script.files, draft);
+  Tree fields = said.root().placed_tree();
+  if (started.trl) add_trl_defaults(fields);
+  leave_out_other_loss(started, command, draft);
+  const Document document =
+      with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
+  read_training_arguments(Fields(document.root()), script.files, given, draft, kArgumentSettings);
   read_environment(command, draft);
 }
 
 }  // namespace
 
+bool starts_trainer(std::span<const ShellWord> words) {
+  if (has_batch_of_trainer(words)) return true;
+  return trainer_command(words).settings.has_value();
+}
+
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  for (const SourceFile& file : files) {
+    if (is_shell_script(file) || is_trainer_script(file)) {
+      return read_trainer_script(files, file, given, draft);
+    }
+  }
   HubFiles sorted = sorted_hub_files(files);
   if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
   if (sorted.program == nullptr) {
@@ -94,7 +189,6 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
     draft.framework.name = "deepspeed";
     return read_deepspeed({sorted.deepspeed, 1}, given, draft);
   }
-  if (is_trainer_script(*sorted.program)) return read_trainer_script(sorted, given, draft);
   const std::string& name = sorted.program->name;
   const Document document = program_document(sorted, given);
   const Fields arguments(document.root());
@@ -108,6 +202,7 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
 }
 
 bool is_huggingface(const SourceFile& file) {
+  if (is_shell_script(file)) return is_trainer_script(file) || holds(file, "trl sft");
   return holds(file, "\"model_type\"") || holds(file, "per_device_train_batch_size") ||
          is_trainer_script(file);
 }

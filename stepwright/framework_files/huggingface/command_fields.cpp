@@ -66,4 +66,17 @@ Tree command_fields(std::span<const ShellWord> words) {
   return fields;
 }
 
+Document with_command_fields(const Document& said, std::span<const ShellWord> words) {
+  if (!said.root().is_mapping()) said.root().fail("must be a mapping (key: value)");
+  Tree all = said.root().placed_tree();
+  const Tree over = command_fields(words);
+  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+    Tree value = over.items[i + 1];
+    // Of another file than the one that messages name.
+    value.line = value.column = 0;
+    all.set(over.items[i].text, std::move(value));
+  }
+  return Document::from(std::move(all), said.name());
+}
+
 }  // namespace stepwright

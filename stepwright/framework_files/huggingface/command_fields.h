@@ -14,6 +14,9 @@ namespace stepwright {
 /// values are a list, of a repeated one the last counts. Words of no argument are passed over.
 Tree command_fields(std::span<const ShellWord> words);
 
+/// A document with what a command says in the place of its own values.
+Document with_command_fields(const Document& said, std::span<const ShellWord> words);
+
 /// Whether an argument (`--name`) of such a command can change time, memory or messages of a step.
 bool argument_matters(std::string_view argument, std::span<const KnownSetting> known);
 

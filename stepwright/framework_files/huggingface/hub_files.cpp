@@ -44,14 +44,14 @@ Tree without_lines(Tree tree) {
 
 }  // namespace
 
-HubFiles sorted_hub_files(std::span<const SourceFile> files) {
+HubFiles sorted_hub_files(std::span<const SourceFile* const> files) {
   HubFiles sorted;
-  sorted.name = files.front().name;
   const auto take = [](const SourceFile*& place, const SourceFile& file, std::string_view what) {
     if (place != nullptr) fail_input(fmt::format("{}: is a second {}", file.name, what));
     place = &file;
   };
-  for (const SourceFile& file : files) {
+  for (const SourceFile* one : files) {
+    const SourceFile& file = *one;
     if (is_model(file)) {
       if (sorted.model) fail_input(file.name + ": is a second config.json of a model");
       sorted.model = Document::parse(file.text, file.name);
@@ -62,10 +62,20 @@ HubFiles sorted_hub_files(std::span<const SourceFile> files) {
     } else if (is_fsdp_config(file)) {
       take(sorted.fsdp, file, "file of fsdp_config");
     } else {
-      take(sorted.program, file, "file of the program");
+      sorted.programs.push_back(&file);
     }
   }
+  if (!sorted.programs.empty()) sorted.program = sorted.programs.front();
   return sorted;
+}
+
+HubFiles sorted_hub_files(std::span<const SourceFile> files) {
+  std::vector<const SourceFile*> all;
+  for (const SourceFile& file : files) all.push_back(&file);
+  HubFiles sorted = sorted_hub_files(all);
+  sorted.name = files.front().name;
+  if (sorted.programs.size() < 2) return sorted;
+  fail_input(sorted.programs[1]->name + ": is a second file of the program");
 }
 
 Document with_fsdp_file(Document said, const HubFiles& files) {

@@ -19,10 +19,14 @@ struct HubFiles {
   std::optional<Document> model;           ///< The config.json of its model.
   std::vector<std::string> launch;         ///< NAME=VALUE of its command line, over `accelerate`.
   std::string name;                        ///< Of the first, for messages.
+  std::vector<const SourceFile*> programs{};  ///< All that `program` may be.
 };
 
 /// Sorts files, in any order. Fails with `kInput` where two are of a kind.
 HubFiles sorted_hub_files(std::span<const SourceFile> files);
+
+/// The same of files beside a script, which names what the program is told: several may be that.
+HubFiles sorted_hub_files(std::span<const SourceFile* const> files);
 
 /// What the program is told, with the content of the file that `fsdp_config` names in the place of
 /// its path. Fails with `kInput` where that file is not among those given.

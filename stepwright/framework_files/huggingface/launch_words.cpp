@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 
 namespace stepwright {
@@ -47,6 +49,67 @@ std::vector<ShellWord> words_of_launch(const StartedCommand& command) {
   return {launch + 2, std::find_if(launch + 2, words.end(), is_program)};
 }
 
+/// A configuration of Accelerate that TRL brings: huggingface/trl trl/accelerate_configs. All
+/// start eight processes of one node in bf16.
+struct Preset {
+  std::string_view name;
+  std::string_view type;
+  std::string_view setting;
+};
+constexpr Preset kPresets[] = {{"zero1", "DEEPSPEED", "deepspeed_config.zero_stage=1"},
+                               {"zero2", "DEEPSPEED", "deepspeed_config.zero_stage=2"},
+                               {"zero3", "DEEPSPEED", "deepspeed_config.zero_stage=3"},
+                               {"fsdp1", "FSDP", "fsdp_config.fsdp_version=1"},
+                               {"fsdp2", "FSDP", "fsdp_config.fsdp_version=2"},
+                               {"multi_gpu", "MULTI_GPU", ""},
+                               {"single_gpu", "NO", ""}};
+
+/// `--accelerate_config zero3` of `trl`; trl/cli/accelerate_config.py.
+void take_preset(const StartedCommand& command, HubFiles& files) {
+  const Tree said = command_fields(command.all_words());
+  const Tree* named = said.find("accelerate_config");
+  if (named == nullptr || files.accelerate != nullptr) return;
+  const auto* preset = std::ranges::find(kPresets, named->text, &Preset::name);
+  if (preset == std::end(kPresets)) {
+    fail_input(
+        fmt::format("{}:{}: accelerate_config: names a configuration of Accelerate: give "
+                    "its file, too",
+                    command.file, named->line));
+  }
+  files.launch.push_back(fmt::format("distributed_type={}", preset->type));
+  files.launch.insert(files.launch.end(),
+                      {"num_machines=1", "num_processes=8", "mixed_precision=bf16"});
+  if (!preset->setting.empty()) files.launch.emplace_back(preset->setting);
+}
+
+/// Takes out options whose values the script leaves open, and lists them; those that say where
+/// ranks meet, and how many there are, the readers of launchers list.
+void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& command,
+                          ImportReport& report) {
+  static constexpr std::string_view kOfLaunchers[] = {"num_", "machine_rank", "main_process_",
+                                                      "rdzv_", "config_file"};
+  for (std::size_t i = 0; i + 1 < words.size();) {
+    const ShellWord& value = words[i + 1];
+    const bool option = words[i].text.starts_with("--");
+    if (!option || value.open.empty() || value.text.starts_with("--")) {
+      ++i;
+      continue;
+    }
+    const std::string name = words[i].text.substr(2);
+    if (std::ranges::none_of(kOfLaunchers, [&](auto known) { return name.starts_with(known); })) {
+      report.not_read.push_back({words[i].text, printable(value.text), command.file, value.line,
+                                 Matters::kMaybe,
+                                 fmt::format("the script does not say it: --set {}=VALUE does",
+                                             printable(value.open.front()))});
+    } else if (name.starts_with("config_file")) {
+      ++i;
+      continue;
+    }
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
+                words.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+  }
+}
+
 std::string path_of(const std::string& name) {
   const auto* found = std::ranges::find_if(
       kLaunchSections, [&](const auto& section) { return name.starts_with(section.first); });
@@ -55,8 +118,11 @@ std::string path_of(const std::string& name) {
 
 }  // namespace
 
-void take_launch_words(const StartedCommand& command, HubFiles& files) {
-  const Document said = Document::from(command_fields(words_of_launch(command)), command.file);
+void take_launch_words(const StartedCommand& command, HubFiles& files, Draft& draft) {
+  take_preset(command, files);
+  std::vector<ShellWord> words = words_of_launch(command);
+  take_out_open_values(words, command, draft.report);
+  const Document said = Document::from(command_fields(words), command.file);
   const auto path = said.root().find("config_file");
   if (path && path->text() != "/dev/null" && files.accelerate == nullptr) {
     path->fail("names a configuration of Accelerate: give its file, too");

@@ -6,6 +6,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/environment_settings.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
 
 namespace stepwright {
 namespace {
@@ -53,6 +54,7 @@ const KnownSetting* known_variable(std::string_view name) {
 }
 
 void read_environment(const StartedCommand& command, Draft& draft) {
+  list_open_extents(command, draft);
   const auto attention = draft.attention ? std::nullopt : attention_left(command.environment);
   if (attention) draft.attention = attention;
   for (const auto& [name, word] : command.environment) {

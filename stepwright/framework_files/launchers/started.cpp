@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/command_changes.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
 namespace stepwright {
@@ -195,10 +197,28 @@ std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScr
   return found.value_or(std::map<std::string, std::size_t>());
 }
 
+/// The first word of what is launched: a file of Python, or the module behind `-m` that is no
+/// launcher itself; without one the first word.
+std::size_t place_of_program(std::span<const ShellWord> words) {
+  static constexpr std::array<std::string_view, 4> kLaunchers = {
+      "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
+      "deepspeed.launcher.runner"};
+  static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
+                                                               "deepspeed", "mpirun"};
+  bool runs = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (text.ends_with(".py") && text.find('=') == std::string::npos) return i;
+    const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
+    if (runs && module && !is_one_of(text, kLaunchers)) return i;
+    const std::string name = base_name(text);
+    runs = runs || name.starts_with("python") || is_one_of(name, kRunners);
+  }
+  return 0;
+}
+
 std::string named(const ShellScript& script, const ShellCommand& command) {
-  const auto program = std::ranges::find_if(
-      command.words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
-  const ShellWord& word = program == command.words.end() ? command.words.front() : *program;
+  const ShellWord& word = command.words[place_of_program(command.words)];
   return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
 }
 
@@ -308,11 +328,15 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   StartedCommand made{.file = script.files[command.file],
                       .batch_options = script.batch_options,
                       .environment = command.environment};
-  const auto begin = std::ranges::find_if(
-      command.words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
-  const auto first = begin == command.words.end() ? command.words.begin() : begin;
+  const auto first =
+      command.words.begin() + static_cast<std::ptrdiff_t>(place_of_program(command.words));
   made.launchers.assign(command.words.begin(), first);
   made.launchers.insert(made.launchers.end(), command.launchers.begin(), command.launchers.end());
+  for (const auto& [name, text] : script.written) {
+    // Behind as many lines as the script has before it.
+    const std::size_t before = text.line > 0 ? text.line - 1 : 0;
+    made.written[name] = {script.files[text.file], std::string(before, '\n') + text.text};
+  }
   const auto placed = [&](ShellWord word) {
     if (word.file != command.file || word.line == 0) word.line = command.line;
     return word;
@@ -320,12 +344,16 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   for (const ShellWord& word : command.open_arguments) {
     leave_out(placed(word), made.file, script, report);
   }
-  for (auto at = first; at != command.words.end(); ++at) {
-    made.words.push_back(placed(*at));
-    for (std::string& place : made.words.back().open) {
+  for (auto at = first; at != command.words.end(); ++at) made.words.push_back(placed(*at));
+  // What is open is called as a person can set it.
+  const auto name_open = [&](ShellWord& word) {
+    for (std::string& place : word.open) {
       if (const std::string name = variable_of(place, script); !name.empty()) place = name;
     }
-  }
+  };
+  std::ranges::for_each(made.words, name_open);
+  std::ranges::for_each(made.launchers, name_open);
+  for (auto& [name, value] : made.environment) name_open(value);
   return made;
 }
 
@@ -354,12 +382,33 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
     open.add(script, place, choice, ways);
   }
   for (const MissingScript& one : script.missing) {
+    draft.missing.emplace_back(printable(one.path),
+                               fmt::format("{}:{}", script.files[one.file], one.line));
     draft.report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
   StartedCommand command = parted(script, taken, draft.report);
   command.arguments_given = scripts.arguments_given();
   return command;
+}
+
+std::vector<StartedLook> look_at_started(std::span<const SourceFile> files,
+                                         const Given& given) try {
+  const StartedProgram any{.starts = [](std::span<const ShellWord>) { return true; },
+                           .has_argument = [](const std::string&) { return true; }};
+  Scripts scripts(files, given, any);
+  const ShellScript script = scripts.read();
+  std::vector<StartedLook> looks;
+  for (const ShellCommand* command : scripts.jobs(script)) {
+    const std::size_t place = place_of_program(command->words);
+    const bool python = place > 0 || command->words.front().text.ends_with(".py");
+    looks.push_back({.words = command->words,
+                     .program = python ? command->words[place].text : "",
+                     .place = fmt::format("{}:{}", script.files[command->file], command->line)});
+  }
+  return looks;
+} catch (const Error&) {
+  return {};
 }
 
 std::vector<ShellWord> StartedCommand::all_words() const {

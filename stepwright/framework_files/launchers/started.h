@@ -40,6 +40,8 @@ struct StartedCommand {
   std::vector<ShellWord> batch_options;
   std::map<std::string, ShellWord> environment;
   std::vector<std::string> arguments_given;  ///< `Given::settings` that name arguments.
+  /// Files that the script writes, by the last part of their paths; their lines are of the script.
+  std::map<std::string, SourceFile> written;
 
   /// The words, and behind them the arguments that a person gives.
   [[nodiscard]] std::vector<ShellWord> all_words() const;
@@ -53,6 +55,17 @@ struct StartedCommand {
 /// on a setting that no script mentions.
 StartedCommand started_command(std::span<const SourceFile> files, const Given& given,
                                const StartedProgram& program, Draft& draft);
+
+/// A program that a script starts.
+struct StartedLook {
+  std::vector<ShellWord> words;
+  std::string program;  ///< A file of Python or a module; empty where it is neither.
+  std::string place;    ///< "run.sh:12".
+};
+
+/// What scripts start, of any framework, as `started_command` reads them; nothing where they cannot
+/// be read.
+std::vector<StartedLook> look_at_started(std::span<const SourceFile> files, const Given& given);
 
 /// Throws an error again; one about a value that a command's script leaves open says with what to
 /// settle it. `report`: with the open conditions.

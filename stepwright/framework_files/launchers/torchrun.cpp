@@ -176,4 +176,36 @@ void read_own_processes(const StartedCommand& command, Draft& draft) {
   }
 }
 
+void list_open_extents(const StartedCommand& command, Draft& draft) {
+  if (draft.given_extent) return;
+  static constexpr std::string_view kNodes[] = {"--nnodes", "--num_nodes", "--num-nodes",
+                                                "--num_machines", "--num-machines"};
+  static constexpr std::string_view kDevices[] = {"--nproc_per_node", "--nproc-per-node",
+                                                  "--num_gpus",       "--num-gpus",
+                                                  "--num_processes",  "--num-processes"};
+  const auto list = [&](std::string_view name, const ShellWord& value, bool nodes) {
+    draft.report.not_read.push_back(
+        {std::string(name), printable(value.text), command.file, value.line, Matters::kYes,
+         fmt::format("{}: --{} says it, or --set {}=VALUE",
+                     nodes ? "on how many nodes it runs" : "how many devices train",
+                     nodes ? "nodes" : "gpus", printable(value.open.front()))});
+  };
+  const std::vector<ShellWord>& words = command.launchers;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].text.find('=');
+    const std::string_view name = std::string_view(words[i].text).substr(0, equals);
+    const bool nodes = std::ranges::find(kNodes, name) != std::end(kNodes);
+    const bool devices = std::ranges::find(kDevices, name) != std::end(kDevices);
+    const std::size_t at = equals == std::string::npos ? i + 1 : i;
+    if ((!nodes && !devices) || at >= words.size() || words[at].open.empty()) continue;
+    list(name, words[at], nodes);
+  }
+  for (const auto& [name, nodes] :
+       {std::pair("NNODES", true), std::pair("NPROC_PER_NODE", false)}) {
+    const auto found = command.environment.find(name);
+    if (found == command.environment.end() || found->second.open.empty()) continue;
+    if (nodes ? !draft.nodes : !draft.devices_of_node) list(name, found->second, nodes);
+  }
+}
+
 }  // namespace stepwright

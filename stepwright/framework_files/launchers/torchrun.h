@@ -27,6 +27,10 @@ bool has_launcher(const StartedCommand& command);
 /// Takes numbers of nodes and processes from the words of launchers and from #SBATCH options.
 void read_launcher(const StartedCommand& command, Draft& draft);
 
+/// Lists the extents that a command leaves open and nobody says, once ranks are settled: one node,
+/// or all devices of a node, were taken.
+void list_open_extents(const StartedCommand& command, Draft& draft);
+
 /// A variable of a command's environment that is a positive number.
 std::optional<std::int64_t> environment_number(const StartedCommand& command,
                                                const std::string& name);

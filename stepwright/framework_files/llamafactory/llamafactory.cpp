@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
@@ -12,6 +13,7 @@
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/launchers/environment.h"
@@ -158,73 +160,54 @@ std::ptrdiff_t place_of_start(std::span<const ShellWord> words) {
 }
 
 bool is_factory_script(const SourceFile& file) {
-  const bool shell = file.name.ends_with(".sh") || file.text.starts_with("#!");
-  return shell && (holds(file, "llamafactory-cli train") || holds(file, "llamafactory-cli sft") ||
-                   holds(file, "src/train.py") || holds(file, "src/train_bash.py"));
+  return is_shell_script(file) && (holds(file, "llamafactory-cli") || holds(file, "src/train.py") ||
+                                   holds(file, "src/train_bash.py"));
 }
-
-bool is_file_of_settings(std::string_view text) {
-  return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with(".json");
-}
-
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// A script that starts it, with a file of settings or with all as arguments.
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
 void read_factory_script(std::span<const SourceFile> files, const SourceFile& script,
                          const Given& given, Draft& draft) {
-  const StartedProgram program{
-      .framework = "LLaMA-Factory",
-      .arguments = "llamafactory-cli train",
-      .starts = [](std::span<const ShellWord> words) { return place_of_start(words) >= 0; },
-      .has_argument = is_argument_and_value,
-      .takes_values = [](std::string_view) { return true; },
-      .matters =
-          [](std::string_view argument) {
-            return argument_matters(argument, kLlamaFactorySettings);
-          }};
-  const StartedCommand command = started_command({&script, 1}, given, program, draft);
-  draft.source = command.file;
+  const StartedProgram program{.framework = "LLaMA-Factory",
+                               .arguments = "llamafactory-cli train",
+                               .starts = starts_llamafactory,
+                               .has_argument = is_argument_and_value,
+                               .takes_values = [](std::string_view) { return true; },
+                               .matters =
+                                   [](std::string_view argument) {
+                                     return argument_matters(argument, kLlamaFactorySettings);
+                                   }};
+  HubScript read = read_hub_script(script, files, given, program, draft);
+  const StartedCommand& command = read.command;
   read_own_processes(command, draft);
-  std::vector<SourceFile> beside;
-  for (const SourceFile& file : files) {
-    if (&file != &script) beside.push_back(file);
-  }
-  HubFiles sorted = beside.empty() ? HubFiles{} : sorted_hub_files(beside);
   const std::vector<ShellWord> words = command.all_words();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
-  const bool named = first < words.size() && is_file_of_settings(words[first].text);
+  const bool named = first < words.size() && names_settings(words[first].text);
+  if (!named) {
+    read.files.program = &script;
+    take_launch_words(command, read.files, draft);
+    Document said = Document::from(command_fields(words), command.file);
+    read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), given, draft);
+    return read_environment(command, draft);
+  }
+  take_named_settings(words[first], read);
+  take_launch_words(command, read.files, draft);
   Given own = given;
   own.settings.clear();
-  if (named) {
-    const std::string& path = words[first].text;
-    const bool there =
-        sorted.program != nullptr && last_part(sorted.program->name) == last_part(path);
-    if (!there) {
-      fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file,
-                             words[first].line, printable(path)));
-    }
-    for (const ShellWord& word : std::span(words).subspan(first + 1)) {
-      if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
-    }
-  } else {
-    sorted.program = &script;
-    sorted.name = script.name;
+  for (const ShellWord& word : std::span(words).subspan(first + 1)) {
+    if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
   }
-  take_launch_words(command, sorted);
-  if (named && is_factory_v1(*sorted.program)) {
-    read_factory_v1(sorted, own, draft);
-  } else if (named) {
-    read_factory_program(sorted, program_document(sorted, own), given, draft);
+  if (is_factory_v1(*read.files.program)) {
+    read_factory_v1(read.files, own, draft);
   } else {
-    read_factory_program(
-        sorted, with_fsdp_file(Document::from(command_fields(words), command.file), sorted), given,
-        draft);
+    read_factory_program(read.files, program_document(read.files, own), given, draft);
   }
   read_environment(command, draft);
 }
 
 }  // namespace
+
+bool starts_llamafactory(std::span<const ShellWord> words) { return place_of_start(words) >= 0; }
 
 void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const auto script = std::ranges::find_if(files, is_factory_script);

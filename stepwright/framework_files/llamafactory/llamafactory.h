@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -18,5 +19,8 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
 
 /// Whether a file is a configuration of LLaMA-Factory.
 bool is_llamafactory(const SourceFile& file);
+
+/// Whether a command starts LLaMA-Factory's training.
+bool starts_llamafactory(std::span<const ShellWord> words);
 
 }  // namespace stepwright

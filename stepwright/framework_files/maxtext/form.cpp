@@ -9,20 +9,21 @@
 #include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright {
-namespace {
 
-/// How its log names a value: src/maxtext/configs/pyconfig.py.
-constexpr std::string_view kLogged = "Config param ";
-
-bool starts_train(std::string_view word) {
+bool is_maxtext_program(std::string_view word) {
   const bool program = word.find("axText") != std::string_view::npos ||
                        word.find("axtext") != std::string_view::npos;
   return program && word.find("train") != std::string_view::npos &&
          word.find('=') == std::string_view::npos;
 }
 
+namespace {
+
+/// How its log names a value: src/maxtext/configs/pyconfig.py.
+constexpr std::string_view kLogged = "Config param ";
+
 constexpr SettingProgram kProgram = {
-    .framework = "MaxText", .starts = starts_train, .has_setting = [](std::string_view name) {
+    .framework = "MaxText", .starts = is_maxtext_program, .has_setting = [](std::string_view name) {
       return known_setting(kMaxTextSettings, name) != nullptr;
     }};
 
@@ -57,7 +58,7 @@ void lay_file(Tree& under, const SourceFile& file) {
 
 }  // namespace
 
-bool starts_maxtext(const SourceFile& file) {
+bool is_maxtext_script(const SourceFile& file) {
   // `python3 -m MaxText.$EXECUTABLE`
   return holds(file, "MaxText.train") || holds(file, "-m MaxText.$") ||
          holds(file, "MaxText/train.py") || holds(file, "maxtext.train") ||
@@ -68,7 +69,7 @@ Document read_maxtext_form(std::span<const SourceFile> files, const Given& given
   const SourceFile& first = files.front();
   if (holds(first, kLogged)) return with_settings(read_logged(first), given);
   Tree settings = Tree::mapping();
-  const bool script = starts_maxtext(first) && !first.name.ends_with(".yml");
+  const bool script = is_maxtext_script(first) && !first.name.ends_with(".yml");
   for (const SourceFile& file : files.subspan(script ? 1 : 0)) lay_file(settings, file);
   if (!script) return with_settings(Document::from(std::move(settings), first.name), given);
   const Document words = read_setting_words(files.first(1), kProgram, given, draft);

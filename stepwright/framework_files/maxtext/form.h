@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "stepwright/core/document.h"
 #include "stepwright/framework_files/draft.h"
@@ -13,6 +14,9 @@ namespace stepwright {
 Document read_maxtext_form(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
 /// Whether a file is a script that starts MaxText.
-bool starts_maxtext(const SourceFile& file);
+bool is_maxtext_script(const SourceFile& file);
+
+/// Whether a word of a command is MaxText's program of training.
+bool is_maxtext_program(std::string_view word);
 
 }  // namespace stepwright

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -20,5 +21,8 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
 
 /// Whether a file is a configuration of MaxText.
 bool is_maxtext(const SourceFile& file);
+
+/// Whether a command starts MaxText's training.
+bool starts_maxtext(std::span<const ShellWord> words);
 
 }  // namespace stepwright

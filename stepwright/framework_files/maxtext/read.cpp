@@ -326,11 +326,16 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
   mark_dense_experts(draft.report);
 }
 
+bool starts_maxtext(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words,
+                             [](const ShellWord& word) { return is_maxtext_program(word.text); });
+}
+
 bool is_maxtext(const SourceFile& file) {
   // Primus has the same words below its own.
   if (holds(file, "overrides:")) return false;
   return holds(file, "base_emb_dim") || holds(file, "ici_fsdp_parallelism") ||
-         holds(file, "per_device_batch_size") || starts_maxtext(file);
+         holds(file, "per_device_batch_size") || is_maxtext_script(file);
 }
 
 }  // namespace stepwright

@@ -17,10 +17,8 @@
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright {
-namespace {
 
-/// Whether a command trains by Megatron-LM: such words are among its arguments.
-bool trains(std::span<const ShellWord> words) {
+bool starts_megatron_lm(std::span<const ShellWord> words) {
   static constexpr std::string_view kSigns[] = {"--num-layers",
                                                 "--micro-batch-size",
                                                 "--global-batch-size",
@@ -38,6 +36,8 @@ bool trains(std::span<const ShellWord> words) {
     return std::ranges::find(kSigns, flag) != std::end(kSigns);
   });
 }
+
+namespace {
 
 bool takes_values(std::string_view flag) {
   const auto argument = find_argument(flag);
@@ -118,9 +118,9 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
     read_stated(*stated, files.front().name, given, draft);
     return;
   }
-  const StartedProgram program{"Megatron-LM", "--tensor-model-parallel-size, ...",
-                               trains,        is_megatron_setting,
-                               takes_values,  matters};
+  const StartedProgram program{"Megatron-LM",      "--tensor-model-parallel-size, ...",
+                               starts_megatron_lm, is_megatron_setting,
+                               takes_values,       matters};
   const StartedCommand command = started_command(files, given, program, draft);
   read_launcher(command, draft);
   draft.program = command.words.front().text;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -19,5 +20,8 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
 
 /// Whether a file has arguments of Megatron-LM.
 bool is_megatron(const SourceFile& file);
+
+/// Whether a command trains by Megatron-LM: such words are among its arguments.
+bool starts_megatron_lm(std::span<const ShellWord> words);
 
 }  // namespace stepwright

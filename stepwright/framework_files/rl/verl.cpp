@@ -268,6 +268,11 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
   read_fsdp_actor(root, name, given, draft);
 }
 
+bool starts_verl(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words,
+                             [](const ShellWord& word) { return kVerlProgram.starts(word.text); });
+}
+
 bool is_verl(const SourceFile& file) {
   return holds(file, kVerl) || holds(file, "actor_rollout_ref");
 }

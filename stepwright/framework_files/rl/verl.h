@@ -3,6 +3,7 @@
 #include <span>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -14,5 +15,8 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
 
 /// Whether a file starts or configures verl.
 bool is_verl(const SourceFile& file);
+
+/// Whether a command starts a trainer of verl.
+bool starts_verl(std::span<const ShellWord> words);
 
 }  // namespace stepwright

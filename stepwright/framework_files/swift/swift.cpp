@@ -42,12 +42,16 @@ bool starts_megatron(std::span<const ShellWord> words) {
          });
 }
 
+}  // namespace
+
 bool starts_swift(std::span<const ShellWord> words) {
   return starts_megatron(words) || is_program(words, "swift") ||
          std::ranges::any_of(words, [](const ShellWord& word) {
            return word.text.ends_with("swift/cli/sft.py") || word.text.ends_with("swift/cli/pt.py");
          });
 }
+
+namespace {
 
 bool is_swift_script(const SourceFile& file) {
   return holds(file, "swift sft") || holds(file, "swift pt") || holds(file, "swift rlhf") ||
@@ -116,7 +120,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   if (starts_megatron(command.words) || starts_megatron(command.launchers)) {
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
-    take_launch_words(command, sorted);
+    take_launch_words(command, sorted, draft);
     const Document document = with_fsdp_file(
         with_written_fsdp(Document::from(command_fields(command.all_words()), file.name)), sorted);
     read_swift_trainer(Fields(document.root()), sorted, given, draft);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -18,5 +19,8 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
 
 /// Whether a file is of ms-swift.
 bool is_swift(const SourceFile& file);
+
+/// Whether a command starts ms-swift's training.
+bool starts_swift(std::span<const ShellWord> words);
 
 }  // namespace stepwright

@@ -44,6 +44,17 @@ bool only_tests(const ShellNode& node) {
   return node.words.front().plain() == "[" || node.words.front().plain() == "test";
 }
 
+/// A text whose open places hold no sign that would end a value of YAML or JSON.
+std::string plain_places(std::string text) {
+  bool open = false;
+  for (char& c : text) {
+    if (c == kOpens) open = true;
+    if (c == kCloses) open = false;
+    if (open && (c == '\n' || c == ':' || c == '#' || c == '"')) c = ' ';
+  }
+  return text;
+}
+
 }  // namespace
 
 ShellReader::ShellReader(std::span<const ShellSource> sources, const ShellGiven& given)
@@ -73,6 +84,10 @@ ShellScript ShellReader::read() {
   take_batch_options(sources_.front().text);
   run_source(0);
   script_.effort = budget_.effort();
+  for (auto& [name, made] : written_) {
+    made.text = as_written(plain_places(made.text));
+    script_.written.insert({name, std::move(made)});
+  }
   return std::move(script_);
 }
 

@@ -90,7 +90,7 @@ class ShellReader {
   ShellExpansion expansion_;
   std::deque<ShellNode> parsed_;                      ///< Of which functions are parts.
   std::map<std::size_t, const ShellNode*> programs_;  ///< Of sources.
-  std::map<std::string, std::string> written_;        ///< Files that heredocs make, by name.
+  std::map<std::string, ShellWritten> written_;       ///< Files that heredocs make, by name.
   std::map<std::string, const ShellNode*> functions_;
   std::size_t functions_made_ = 0;
   std::size_t kept_ = 0;  ///< Characters of texts, not of files, that define functions.

@@ -47,6 +47,13 @@ struct MissingScript {
   std::uint32_t file = 0;
 };
 
+/// A file that a script writes, with a heredoc or lines of `echo`.
+struct ShellWritten {
+  std::string text;
+  std::uint32_t line = 0;  ///< Of its first line, in the script.
+  std::uint32_t file = 0;
+};
+
 /// What shell scripts start. Nothing of them is executed.
 struct ShellScript {
   std::vector<std::string> files;  ///< Names of the given ones, as they were given.
@@ -54,7 +61,8 @@ struct ShellScript {
   std::vector<ShellWord> batch_options;       ///< Words of `#SBATCH` lines.
   std::map<std::string, OpenChoice> choices;  ///< By place.
   std::vector<MissingScript> missing;
-  std::size_t effort = 0;  ///< What reading took, in about steps.
+  std::map<std::string, ShellWritten> written;  ///< By the last part of their paths.
+  std::size_t effort = 0;                       ///< What reading took, in about steps.
   /// Variables that hold no more than something open, by that: "$2", "$(nvidia-smi -L)".
   std::map<std::string, std::string> holders;
 };

@@ -292,11 +292,13 @@ void ShellReader::write_file(const ShellNode& node, const Words& words) {
   if (path.empty()) return;
   std::size_t first = 1;
   while (name == "echo" && first < words.size() && words[first].text.starts_with('-')) ++first;
-  std::string& text = written_[base_name(path)];
-  if (!appends) text.clear();
-  text += node.input
-              ? expansion_.text(*node.input)
-              : joined({words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}) + "\n";
+  ShellWritten& made = written_[base_name(path)];
+  if (!appends || made.line == 0) {
+    made = {.line = node.input ? node.input->line : node.line, .file = expansion_.file()};
+  }
+  made.text +=
+      node.input ? expansion_.text(*node.input)
+                 : joined({words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}) + "\n";
 }
 
 }  // namespace stepwright

@@ -26,6 +26,21 @@ bool is_script(std::string_view word) {
          word.find('=') == std::string_view::npos;
 }
 
+/// Files that no shell starts, though a script may write them.
+bool is_data(std::string_view word) {
+  static constexpr std::array<std::string_view, 6> kEndings = {".yaml",  ".yml",  ".json",
+                                                               ".jsonl", ".toml", ".txt"};
+  return std::ranges::any_of(kEndings, [&](std::string_view end) { return word.ends_with(end); });
+}
+
+/// Files that set up a shell, a virtual environment or modules, and no job.
+bool sets_up_shell(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "activate",   ".bashrc", ".bash_profile", ".profile", "conda.sh",   "mamba.sh",
+      "modules.sh", "lmod.sh", "profile",       "bash",     "setvars.sh", ".env"};
+  return is_one_of(name, kNames);
+}
+
 /// Programs that do something with a file and do not start it.
 bool only_handles(std::string_view program) {
   static constexpr std::array<std::string_view, 16> kPrograms = {
@@ -69,7 +84,7 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
   const auto front = static_cast<std::size_t>(program - words.begin());
   for (std::size_t i = 0; i < front && !only_handles(words.front().text); ++i) {
     if (is_shell(words[i].text)) return within_shell(node, words, i);
-    const bool ours = has_file(base_name(words[i].text));
+    const bool ours = !is_data(words[i].text) && has_file(base_name(words[i].text));
     if (ours || is_script(words[i].text)) return within_shell(node, words, i);
   }
   if (node.input && base_name(words.front().text) == "sbatch") {
@@ -163,7 +178,9 @@ bool ShellReader::go_on_with(const std::string& path, std::vector<std::string> a
       sources_, [&](const ShellSource& one) { return base_name(one.name) == name; });
   const auto written = written_.find(name);
   if (source == sources_.end() && written == written_.end()) {
-    script_.missing.push_back({as_written(path), line, expansion_.file()});
+    if (!sets_up_shell(name)) {
+      script_.missing.push_back({as_written(path), line, expansion_.file()});
+    }
     return false;
   }
   if (++files_deep_ > kFilesDeep) {
@@ -175,7 +192,7 @@ bool ShellReader::go_on_with(const std::string& path, std::vector<std::string> a
     if (!same_shell) take_batch_options(source->text);
     run_source(static_cast<std::size_t>(source - sources_.begin()));
   } else {
-    run_batch(std::string(written->second), line);
+    run_batch(std::string(written->second.text), line);
   }
   variables_.arguments = std::move(before);
   if (flow_ == Flow::kReturn) flow_ = Flow::kNext;

@@ -1,0 +1,57 @@
+#include "stepwright/framework_files/huggingface/hub_script.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/huggingface/accelerate.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+
+namespace stepwright {
+namespace {
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+HubScript read_hub_script(const SourceFile& script, std::span<const SourceFile> files,
+                          const Given& given, const StartedProgram& program, Draft& draft) {
+  HubScript made{.command = started_command({&script, 1}, given, program, draft)};
+  draft.source = made.command.file;
+  std::vector<const SourceFile*> beside;
+  for (const SourceFile& file : files) {
+    if (&file != &script) beside.push_back(&file);
+  }
+  made.files = sorted_hub_files(beside);
+  made.files.name = script.name;
+  for (const auto& [name, file] : made.command.written) {
+    HubFiles& given_files = made.files;
+    if (given_files.deepspeed == nullptr && is_deepspeed(file)) given_files.deepspeed = &file;
+    if (given_files.accelerate == nullptr && is_accelerate(file)) given_files.accelerate = &file;
+  }
+  return made;
+}
+
+void take_named_settings(const ShellWord& path, HubScript& script) {
+  const std::string name(last_part(path.text));
+  for (const SourceFile* file : script.files.programs) {
+    if (last_part(file->name) != name) continue;
+    script.files.program = file;
+    return;
+  }
+  const auto written = script.command.written.find(name);
+  if (written == script.command.written.end()) {
+    fail_input(fmt::format("{}:{}: names {}: give this file, too", script.command.file, path.line,
+                           printable(path.text)));
+  }
+  script.files.program = &written->second;
+}
+
+bool names_settings(std::string_view text) {
+  return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with(".json");
+}
+
+}  // namespace stepwright
