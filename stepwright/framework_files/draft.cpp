@@ -302,6 +302,7 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.kernels = default_kernels(job.framework, job.cluster.device);
   job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
   for (const auto& [kernel, on] : draft.kernels) job.kernels.*kernel = on;
+  job.kernels.masters = draft.masters.value_or(job.kernels.masters);
   job.kernels.cuda_graphs = draft.cuda_graphs;
   if (draft.attention) job.kernels.attention = *draft.attention;
   job.attention_stated = draft.attention.has_value();

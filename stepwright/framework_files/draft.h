@@ -83,6 +83,7 @@ struct Draft {
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;
   std::vector<std::pair<bool Kernels::*, bool>> kernels;  ///< That files switch on or off.
+  std::optional<Masters> masters;  ///< Where the type of parameters says what updates compute with.
   CudaGraphs cuda_graphs;
   Cluster cluster;            ///< Once `settle_ranks` has run.
   bool given_extent = false;  ///< Whether a person said how large it is; with `cluster`.

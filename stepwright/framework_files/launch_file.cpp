@@ -237,8 +237,14 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   const LaunchTarget& target = target_of(word);
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
+  const bool narrow = planned.job.kernels.masters == Masters::kNone;
   planned.job.kernels =
       started_kernels(planned.job.framework, planned.job.cluster.device, planned.job.kernels);
+  if (narrow && planned.job.kernels.masters != Masters::kNone) {
+    file.notes.emplace_back(
+        "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "
+        "they do in fp32.");
+  }
   settle_runs(planned.job.framework, planned, nearest, file.notes);
   planned.plan = canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);

@@ -16,6 +16,11 @@ struct Elements {
   double dense = 0;
   double expert = 0;
 
+  Elements& operator-=(const Elements& other) {
+    dense -= other.dense;
+    expert -= other.expert;
+    return *this;
+  }
   void add(const std::vector<Parameter>& parameters, double times) {
     for (const Parameter& parameter : parameters) {
       if (!parameter.trained || (parameter.frozen && !with_frozen)) continue;
@@ -58,12 +63,15 @@ double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
 }  // namespace
 
 double host_bytes_of_node(const Job& job, const Plan& plan) {
-  const DType storage = storage_type(job.precision);
-  double bytes = plan.offload.optimizer * host_bytes_of_element(job.optimizer, storage) *
-                 of_rank(plan, elements_of(job.model, false), plan.sharding.optimizer);
+  const StateTypes types = state_types(job, plan);
+  const Elements trained = elements_of(job.model, false);
+  double bytes = plan.offload.optimizer * host_bytes_of_element(job.optimizer, types) *
+                 of_rank(plan, trained, plan.sharding.optimizer);
   if (plan.offload.parameters) {
-    bytes += static_cast<double>(size_bytes(storage, 1)) *
-             of_rank(plan, elements_of(job.model, true), plan.sharding.parameters);
+    Elements stored = elements_of(job.model, true);
+    if (!types.copies()) stored -= trained;
+    bytes += static_cast<double>(size_bytes(storage_type(job.precision), 1)) *
+             of_rank(plan, stored, plan.sharding.parameters);
   }
   return bytes * static_cast<double>(std::min(job.cluster.devices_per_node, plan.parallel.ranks()));
 }

@@ -78,6 +78,14 @@ enum class Casts : std::uint8_t { kLibrary, kTensorwise, kRowwise };
 inline constexpr Named<Casts> kCastNames[] = {
     {Casts::kLibrary, "library"}, {Casts::kTensorwise, "tensorwise"}, {Casts::kRowwise, "rowwise"}};
 
+/// The numbers that updates compute with, where parameters are stored in 16 bits. kBeside: fp32
+/// copies of them in the optimizer. kAlone: where parameters are split as the optimizer is, the
+/// fp32 shards are all there is, cast when they are gathered; elsewhere as kBeside. kNone: the
+/// parameters themselves, and moments are in their type.
+enum class Masters : std::uint8_t { kBeside, kAlone, kNone };
+inline constexpr Named<Masters> kMasterNames[] = {
+    {Masters::kBeside, "beside"}, {Masters::kAlone, "alone"}, {Masters::kNone, "none"}};
+
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
   AttentionKernel attention = AttentionKernel::kFlash2;
@@ -88,6 +96,7 @@ struct Kernels {
   bool fused_cross_entropy = false;  ///< Two small all-reduces instead of three; no fp32 copy kept.
   CudaGraphs cuda_graphs = {};
   Casts casts = Casts::kLibrary;
+  Masters masters = Masters::kBeside;
   /// The loss is a plain cross entropy: the head's output is gathered over the tensor ranks, and
   /// each of them takes the whole loss of it in fp32.
   bool gathered_logits = false;

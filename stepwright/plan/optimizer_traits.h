@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/state_types.h"
 
 namespace stepwright {
 
@@ -69,29 +70,26 @@ constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
   return kOptimizerTraits[0];
 }
 
-/// The bytes of the numbers that an update computes with: fp32, or those of wider parameters.
-constexpr std::int64_t master_bytes(DType storage) { return storage == DType::kFp64 ? 8 : 4; }
-/// The bytes of a copy in that type of parameters that are stored narrower; 0 where there is none.
-constexpr std::int64_t master_copy_bytes(DType storage) {
-  const std::int64_t master = master_bytes(storage);
-  return size_bytes(storage, 1) < master ? master : 0;
-}
-
 /// Centibits of the moments of an element, alone and as one of a matrix.
-constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, DType storage,
+constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, const StateTypes& types,
                                         bool of_matrix) {
   const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
-  return traits.narrow_centibits + wide * master_bytes(storage) * 800;
+  return traits.narrow_centibits + wide * size_bytes(types.master, 1) * 800;
+}
+
+/// The bytes of a copy of a parameter that its update computes with; 0 where there is none.
+constexpr std::int64_t master_copy_bytes(const StateTypes& types) {
+  return types.copies() ? size_bytes(types.master, 1) : 0;
 }
 
 /// Bytes that the host holds of a parameter whose update it does: the moments, what it computes
 /// with, and the gradient in the same type (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py: pinned copies of parameters and
 /// gradients).
-constexpr double host_bytes_of_element(Optimizer optimizer, DType storage) {
+constexpr double host_bytes_of_element(Optimizer optimizer, const StateTypes& types) {
   const auto moments =
-      static_cast<double>(moment_centibits(traits_of(optimizer), storage, false)) / 800;
-  return moments + 2 * static_cast<double>(master_bytes(storage));
+      static_cast<double>(moment_centibits(traits_of(optimizer), types, false)) / 800;
+  return moments + 2 * static_cast<double>(size_bytes(types.master, 1));
 }
 
 }  // namespace stepwright

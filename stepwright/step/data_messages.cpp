@@ -67,6 +67,21 @@ std::int64_t StateSpread::payload(const UnitSize& size, DataMoment moment) const
   return held(size) + (with_user && !routed ? size.borrowed : 0) + unused;
 }
 
+StateCopies state_copies(const Job& job, const Plan& plan, const StateSpread& spread,
+                         const UnitSize& size, DataMoment moment) {
+  const StateTypes types = state_types(job, plan);
+  const DType storage = storage_type(job.precision);
+  const std::int64_t all = spread.payload(size, moment);
+  const auto part = [&](Spread states, std::int64_t elements) {
+    return divide_up(elements, spread.divisor(states));
+  };
+  if (reduces(moment)) return {{{types.gradient, part(plan.sharding.gradients, all)}, {}}};
+  const Spread states = plan.sharding.parameters;
+  if (types.stored == storage) return {{{storage, part(states, all)}, {}}};
+  const std::int64_t trained = spread.payload(size, DataMoment::kEachBackward);
+  return {{{types.stored, part(states, trained)}, {storage, part(states, all - trained)}}};
+}
+
 StateSpread dense_spread(const Plan& plan) {
   return {.inner = plan.sharding.group,
           .world = plan.parallel.data * plan.parallel.context,

@@ -8,6 +8,7 @@
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/state_types.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright {
@@ -109,6 +110,19 @@ constexpr DType message_type(DataMoment moment, DType storage, DType gradient, b
   if (!reduces(moment)) return storage;
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
+
+/// What a rank copies of its states of one kind between a host that holds them and the device: a
+/// list of at most two types, of trained and of frozen parameters.
+struct StateCopy {
+  DType type{};
+  std::int64_t elements = 0;
+};
+using StateCopies = std::array<StateCopy, 2>;
+/// Its parts of blocks of a size at a moment; those of parameters, but where they are stored as the
+/// frozen ones are, each in its type.
+StateCopies state_copies(const Job& job, const Plan& plan, const StateSpread& spread,
+                         const UnitSize& size, DataMoment moment);
+
 /// Elements of a bucket at a moment; 0: what is gathered for use is never cut.
 std::int64_t bucket_elements(const Plan& plan, DataMoment moment);
 /// Equal pieces into which a message is cut: as many as it has whole buckets, at least one.

@@ -50,27 +50,28 @@ OptimizerShare optimizer_share(const Job& job, const Plan& plan, const UnitSize&
   return share;
 }
 
-std::int64_t moment_bytes(Optimizer optimizer, DType storage, const OptimizerShare& share) {
+std::int64_t moment_bytes(Optimizer optimizer, const StateTypes& types,
+                          const OptimizerShare& share) {
   const OptimizerTraits& traits = traits_of(optimizer);
   const std::int64_t matrices = share.matrix_elements;
   const std::int64_t alone = share.elements - matrices;
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
-    return divide_up(elements * moment_centibits(traits, storage, of_matrix), 800);
+    return divide_up(elements * moment_centibits(traits, types, of_matrix), 800);
   };
   return bytes(alone, false) + bytes(matrices, true) + 4 * traits.edge_numbers * share.edges;
 }
 
-std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage,
+std::int64_t optimizer_state_bytes(Optimizer optimizer, const StateTypes& types,
                                    const OptimizerShare& share) {
-  return master_copy_bytes(storage) * share.elements + moment_bytes(optimizer, storage, share);
+  return master_copy_bytes(types) * share.elements + moment_bytes(optimizer, types, share);
 }
 
-std::int64_t update_bytes_of_element(Optimizer optimizer, DType storage, DType gradient,
+std::int64_t update_bytes_of_element(Optimizer optimizer, const StateTypes& types,
                                      const OptimizerShare& share) {
-  const std::int64_t copy = master_copy_bytes(storage) > 0 ? size_bytes(storage, 1) : 0;
-  const std::int64_t each = size_bytes(gradient, 1) + 2 * master_bytes(storage) + copy;
+  const std::int64_t copy = types.copies() ? size_bytes(types.stored, 1) : 0;
+  const std::int64_t each = size_bytes(types.gradient, 1) + 2 * size_bytes(types.master, 1) + copy;
   const std::int64_t elements = std::max<std::int64_t>(1, share.elements);
-  return each + divide_up(2 * moment_bytes(optimizer, storage, share), elements);
+  return each + divide_up(2 * moment_bytes(optimizer, types, share), elements);
 }
 
 std::int64_t moved_elements(const Plan& plan, const OptimizerShare& share) {
@@ -79,10 +80,9 @@ std::int64_t moved_elements(const Plan& plan, const OptimizerShare& share) {
 
 std::int64_t moved_bytes(const Job& job, const Plan& plan, const OptimizerShare& share) {
   if (plan.offload.optimizer == 0) return 0;
-  const DType storage = storage_type(job.precision);
-  const std::int64_t moments = moment_bytes(job.optimizer, storage, share);
-  const std::int64_t masters =
-      plan.offload.masters ? master_copy_bytes(storage) * share.elements : 0;
+  const StateTypes types = state_types(job, plan);
+  const std::int64_t moments = moment_bytes(job.optimizer, types, share);
+  const std::int64_t masters = plan.offload.masters ? master_copy_bytes(types) * share.elements : 0;
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(moments + masters));
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/state_types.h"
 #include "stepwright/step/data_messages.h"
 #include "stepwright/step/setting.h"
 
@@ -27,12 +28,14 @@ struct OptimizerShare {
 OptimizerShare optimizer_share(const Job& job, const Plan& plan, const UnitSize& size);
 
 /// Bytes of moments, and with master copies (`master_copy_bytes`) of all states.
-std::int64_t moment_bytes(Optimizer optimizer, DType storage, const OptimizerShare& share);
-std::int64_t optimizer_state_bytes(Optimizer optimizer, DType storage, const OptimizerShare& share);
+std::int64_t moment_bytes(Optimizer optimizer, const StateTypes& types,
+                          const OptimizerShare& share);
+std::int64_t optimizer_state_bytes(Optimizer optimizer, const StateTypes& types,
+                                   const OptimizerShare& share);
 
 /// Bytes that an update moves, over its elements, rounded up: the gradient read; the master copy
-/// and moments read and written; the stored parameter written when it is narrower.
-std::int64_t update_bytes_of_element(Optimizer optimizer, DType storage, DType gradient,
+/// and moments read and written; the stored parameter written when it is another one.
+std::int64_t update_bytes_of_element(Optimizer optimizer, const StateTypes& types,
                                      const OptimizerShare& share);
 
 /// The states that a plan leaves to the host, of those of a share: moments, with masters or not.

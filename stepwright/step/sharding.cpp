@@ -70,19 +70,19 @@ void ShardingBuilder::add_copy(MessageWriter& out, const UnitSize& size, DataMom
                                Stream stream) const {
   if (!plan_.offload.parameters) return;
   const bool down = reduces(moment);
-  const Spread spread = down ? plan_.sharding.gradients : plan_.sharding.parameters;
-  const auto part = [&](const StateSpread& states) {
-    return divide_up(states.payload(size, moment), states.divisor(spread));
-  };
-  const std::int64_t elements = part(dense_) + part(routed_);
-  if (elements == 0) return;
   const Stream own = down ? Stream::kToHost : Stream::kFromHost;
-  out.compute({.kind = down ? OperatorKind::kCopyToHost : OperatorKind::kCopyFromHost,
-               .phase = down ? Phase::kWeightGradient : Phase::kForward,
-               .stream = stream == Stream::kCompute ? stream : own,
-               .dtype = down ? s_.gradient : s_.storage,
-               .shape = {.rows = elements},
-               .name = down ? "gradients.to_host" : "parameters.from_host"});
+  StateCopies copies = state_copies(job_, plan_, dense_, size, moment);
+  const StateCopies routed = state_copies(job_, plan_, routed_, size, moment);
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    copies[i].elements += routed[i].elements;
+    if (copies[i].elements == 0) continue;
+    out.compute({.kind = down ? OperatorKind::kCopyToHost : OperatorKind::kCopyFromHost,
+                 .phase = down ? Phase::kWeightGradient : Phase::kForward,
+                 .stream = stream == Stream::kCompute ? stream : own,
+                 .dtype = copies[i].type,
+                 .shape = {.rows = copies[i].elements},
+                 .name = down ? "gradients.to_host" : "parameters.from_host"});
+  }
 }
 
 Template ShardingBuilder::gather(const UnitSize& unit, bool first_use) const {
@@ -121,22 +121,25 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
 States ShardingBuilder::states(const UnitSize& stage) const {
   const Sharding& sharding = plan_.sharding;
   const std::int64_t frozen = frozen_elements(plan_, stage);
+  const StateTypes types = state_types(job_, plan_);
   const OptimizerShare share = optimizer_share(job_, plan_, stage);
   const std::int64_t moved = moved_bytes(job_, plan_, share);
-  const double on_host = host_bytes_of_element(job_.optimizer, s_.storage) *
+  const double on_host = host_bytes_of_element(job_.optimizer, types) *
                          static_cast<double>(moved_elements(plan_, share));
+  const std::int64_t trained =
+      size_bytes(types.stored, shard_elements(plan_, sharding.parameters, stage));
+  const std::int64_t never = size_bytes(s_.storage, frozen);
   States states{
-      .parameters =
-          size_bytes(s_.storage, shard_elements(plan_, sharding.parameters, stage) + frozen),
-      .frozen = size_bytes(s_.storage, frozen),
-      .gradients = size_bytes(s_.gradient, shard_elements(plan_, sharding.gradients, stage)),
-      .optimizer = optimizer_state_bytes(job_.optimizer, s_.storage, share) - moved,
+      .parameters = trained + never,
+      .frozen = never,
+      .gradients = size_bytes(types.gradient, shard_elements(plan_, sharding.gradients, stage)),
+      .optimizer = optimizer_state_bytes(job_.optimizer, types, share) - moved,
       .moved = moved,
       .host = static_cast<std::int64_t>(on_host)};
   if (plan_.offload.parameters) {
     states.fetched = std::exchange(states.parameters, 0);
     states.frozen = states.gradients = 0;
-    states.host += states.fetched;
+    states.host += never + (types.copies() ? trained : 0);
   }
   return states;
 }

@@ -39,23 +39,26 @@ Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) 
           .name = name};
 }
 
-/// Parameters and moments of an update of the host are fp32, as of the device. Where all lies there
-/// it also reads the gradients for their norm, and writes the parameters as they are stored.
+/// Parameters, gradients and moments of an update of the host are in the type that it computes in.
+/// Where all lies there it also reads the gradients for their norm, and writes the parameters as
+/// they are stored where those are others.
 void add_host(std::vector<Operator>& list, const Job& job, const Plan& plan,
               std::int64_t elements) {
   const DType storage = storage_type(job.precision);
-  const DType wide = storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+  const StateTypes types = state_types(job, plan);
   const OptimizerShare one{.elements = 1};
-  const std::int64_t bytes = update_bytes_of_element(job.optimizer, wide, wide, one);
+  const std::int64_t bytes =
+      update_bytes_of_element(job.optimizer, {types.master, types.master, types.master}, one);
   if (plan.offload.parameters) {
-    const std::int64_t more = size_bytes(plan.accumulate, 1) + size_bytes(storage, 1);
+    const std::int64_t more =
+        size_bytes(types.gradient, 1) + (types.copies() ? size_bytes(types.stored, 1) : 0);
     list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes + more, storage));
     return;
   }
-  list.push_back(copy_operator(OperatorKind::kCopyToHost, elements, plan.accumulate));
+  list.push_back(copy_operator(OperatorKind::kCopyToHost, elements, types.gradient));
   list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes, storage));
-  list.push_back(
-      copy_operator(OperatorKind::kCopyFromHost, elements, plan.offload.masters ? storage : wide));
+  list.push_back(copy_operator(OperatorKind::kCopyFromHost, elements,
+                               plan.offload.masters ? storage : types.master));
 }
 
 }  // namespace
@@ -74,8 +77,7 @@ std::vector<Operator> update_operators(const Job& job, const Plan& plan,
   if (share.dense.count > 0) list.push_back(orthogonal_operator(share.dense, kDenseMatrices));
   if (share.expert.count > 0) list.push_back(orthogonal_operator(share.expert, kExpertMatrices));
   const DType storage = storage_type(job.precision);
-  const std::int64_t bytes =
-      update_bytes_of_element(job.optimizer, storage, plan.accumulate, share);
+  const std::int64_t bytes = update_bytes_of_element(job.optimizer, state_types(job, plan), share);
   const std::int64_t moved = moved_elements(plan, share);
   // One that does nothing is left, which the pause between steps stands beside.
   const std::int64_t own =
@@ -143,7 +145,7 @@ Template ShardingBuilder::update(const Update& what) const {
                     .shares_rows = s_.sequence_parallel};
   for (const EndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
   const OptimizerShare share = optimizer_share(job_, plan_, what.stage);
-  out.compute(norm_operator(share.elements, s_.gradient));
+  out.compute(norm_operator(share.elements, state_types(job_, plan_).gradient));
   for (const EndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
   for (const EndMessage& message : matrix_messages(job_, plan_, share)) add_end(out, message);
   for (const Operator& op : update_operators(job_, plan_, share)) out.compute(op);

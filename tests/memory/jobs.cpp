@@ -47,6 +47,8 @@ Job any_job(std::mt19937& random) {
   job.kernels.fused_cross_entropy = flip(random);
   job.dispatcher = flip(random) ? Dispatcher::kAllToAll : Dispatcher::kAllGather;
   job.imbalance = 1.3;
+  job.kernels.masters =
+      one_of<Masters>(random, {Masters::kBeside, Masters::kAlone, Masters::kNone});
   job.cluster.device.peak_flops[DType::kBf16] = 1e12;
   return job;
 }

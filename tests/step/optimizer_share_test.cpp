@@ -10,7 +10,7 @@ namespace stepwright {
 namespace {
 
 std::int64_t states_of_1000(Optimizer optimizer, DType storage) {
-  return optimizer_state_bytes(optimizer, storage, {.elements = 1000});
+  return optimizer_state_bytes(optimizer, copied_states(storage, storage), {.elements = 1000});
 }
 
 TEST(OptimizerShare, AnOptimizerKeepsItsMomentsAndAMasterOfWhatIsStoredNarrower) {
@@ -23,21 +23,57 @@ TEST(OptimizerShare, AnOptimizerKeepsItsMomentsAndAMasterOfWhatIsStoredNarrower)
   EXPECT_EQ(states_of_1000(Optimizer::kMuon, DType::kBf16), 12000) << "no matrices: AdamW";
   EXPECT_EQ(states_of_1000(Optimizer::kAdafactor, DType::kFp32), 4000);
   // Two of a byte, and two scales of four bytes for each of four blocks of 256.
-  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, DType::kFp32, {.elements = 1024}),
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, copied_states(DType::kFp32, DType::kFp32),
+                                  {.elements = 1024}),
             2 * 1024 + 2 * 4 * 4);
 }
 
 TEST(OptimizerShare, MatricesHaveOneMomentOrSumsOfRowsAndColumns) {
   const OptimizerShare share{.elements = 1000, .matrix_elements = 800, .edges = 60};
-  EXPECT_EQ(moment_bytes(Optimizer::kMuon, DType::kBf16, share), 200 * 8 + 800 * 4);
-  EXPECT_EQ(moment_bytes(Optimizer::kAdafactor, DType::kBf16, share), 200 * 4 + 60 * 4);
-  EXPECT_EQ(moment_bytes(Optimizer::kAdam, DType::kBf16, share), 8000);
+  const StateTypes types = copied_states(DType::kBf16, DType::kFp32);
+  EXPECT_EQ(moment_bytes(Optimizer::kMuon, types, share), 200 * 8 + 800 * 4);
+  EXPECT_EQ(moment_bytes(Optimizer::kAdafactor, types, share), 200 * 4 + 60 * 4);
+  EXPECT_EQ(moment_bytes(Optimizer::kAdam, types, share), 8000);
+}
+
+TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) {
+  Job job;
+  job.kernels.masters = Masters::kAlone;
+  Plan plan;
+  plan.accumulate = DType::kBf16;
+  plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
+  const StateTypes split = state_types(job, plan);
+  EXPECT_EQ(split.stored, DType::kFp32);
+  EXPECT_FALSE(split.copies());
+  EXPECT_EQ(split.gradient, DType::kFp32) << "reduced in bf16, kept as the parameter is";
+  const OptimizerShare share{.elements = 1000};
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam, split, share), 8000);
+  EXPECT_EQ(update_bytes_of_element(Optimizer::kAdam, split, share), 4 + 8 + 16);
+  EXPECT_EQ(host_bytes_of_element(Optimizer::kAdam, split), 16);
+  plan.sharding.parameters = Spread::kNone;
+  EXPECT_EQ(state_types(job, plan).stored, DType::kBf16) << "whole, beside fp32 shards";
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam, state_types(job, plan), share), 12000);
+}
+
+TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
+  Job job;
+  job.kernels.masters = Masters::kNone;
+  const StateTypes types = state_types(job, {.accumulate = DType::kBf16});
+  const OptimizerShare share{.elements = 1000};
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdamW, types, share), 4000);
+  EXPECT_EQ(update_bytes_of_element(Optimizer::kAdamW, types, share), 2 + 4 + 8);
+  EXPECT_EQ(host_bytes_of_element(Optimizer::kAdamW, types), 8);
+  // Eight bits are eight bits.
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, types, {.elements = 1024}),
+            2 * 1024 + 2 * 4 * 4);
+  job.precision = DType::kFp32;
+  EXPECT_EQ(state_types(job, {}).master, DType::kFp32);
 }
 
 TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
   const OptimizerShare share{.elements = 1000};
   const auto bytes = [&](Optimizer optimizer, DType storage, DType gradient) {
-    return update_bytes_of_element(optimizer, storage, gradient, share);
+    return update_bytes_of_element(optimizer, copied_states(storage, gradient), share);
   };
   EXPECT_EQ(bytes(Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
   EXPECT_EQ(bytes(Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);

@@ -418,6 +418,35 @@ TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) 
   EXPECT_NEAR(static_cast<double>(there.host) / part, 16 + 2, 1e-3);
 }
 
+TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
+  Job job = job_of("llama-3-8b", 2, 64, 8192);
+  job.kernels.masters = Masters::kAlone;
+  Plan plan = plan_of(job, 1, 1);
+  plan.accumulate = DType::kBf16;
+  plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
+  const double part = 8'030'261'248.0 / 16;
+  const States& here = build_program(job, plan).stages[0].states;
+  EXPECT_NEAR(static_cast<double>(here.parameters) / part, 4, 1e-3);
+  EXPECT_NEAR(static_cast<double>(here.gradients) / part, 4, 1e-3);
+  EXPECT_NEAR(static_cast<double>(here.optimizer) / part, 8, 1e-3);
+  plan.offload = {.optimizer = 1, .parameters = true};
+  const StepProgram program = build_program(job, plan);
+  for_each_operator(program, program.stages[0], [&](const Operator& op) {
+    const bool copies = op.kind == OperatorKind::kCopyFromHost ||  //
+                        op.kind == OperatorKind::kCopyToHost;
+    const bool sends =
+        op.purpose == Purpose::kGatherParameters || op.purpose == Purpose::kReduceGradients;
+    if (copies) {
+      EXPECT_EQ(op.dtype, DType::kFp32) << op.name;
+    } else if (sends) {
+      EXPECT_EQ(op.dtype, DType::kBf16) << op.name;
+    } else if (op.kind == OperatorKind::kHostOptimizer) {
+      EXPECT_EQ(op.shape.inner, 28 + 4);
+    }
+  });
+  EXPECT_NEAR(static_cast<double>(program.stages[0].states.host) / part, 16, 1e-3);
+}
+
 /// Who runs a program finds a message's meaning by its purpose alone.
 void expect_purposes(const StepProgram& program) {
   for (const Stage& stage : program.stages) {

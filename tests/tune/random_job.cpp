@@ -113,6 +113,7 @@ Job random_job(std::uint64_t seed) {
   draw_space(draw, job);
   draw_training(draw, job);
   if (draw.chance(6)) draw_encoder(draw, job);
+  job.kernels.masters = draw.of<Masters>({Masters::kBeside, Masters::kAlone, Masters::kNone});
   return job;
 }
 

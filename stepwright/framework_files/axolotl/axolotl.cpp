@@ -39,7 +39,9 @@ std::int64_t read_sequence_length(const Fields& fields) {
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py: resolve_dtype.
-void read_types(const Fields& fields, Draft& draft) {
+/// src/axolotl/loaders/model.py: weights have that type; src/axolotl/core/builders/base.py,
+/// _configure_precision_settings: with `full` nothing is cast.
+void read_types(const Fields& fields, Trainer& trainer, Draft& draft) {
   const bool half = fields.flag("fp16", false) || fields.flag("float16", false);
   const auto brain = fields.find("bf16");
   const bool automatic = !brain || brain->text() == "auto";
@@ -52,6 +54,7 @@ void read_types(const Fields& fields, Draft& draft) {
   const bool wide = fields.flag("float32", false) && automatic;
   const bool narrow = on || fields.flag("bfloat16", false) || (automatic && !half && !wide);
   draft.precision = half ? DType::kFp16 : narrow ? DType::kBf16 : DType::kFp32;
+  if (narrow) trainer.weights = full ? LoadedWeights::kPure : LoadedWeights::kNarrow;
   if (fields.flag("fp8", false)) draft.precision = DType::kFp8;
 }
 
@@ -223,7 +226,7 @@ void read_axolotl_program(const HubFiles& files, const Document& document, const
   std::vector<LeftOut> left_out;
   draft.length = read_sequence_length(fields);
   read_batch_of_axolotl(fields, draft);
-  read_types(fields, draft);
+  read_types(fields, trainer, draft);
   read_checkpointing(fields, left_out, draft);
   read_attention_flags(fields, left_out, draft);
   read_loss(fields, draft);

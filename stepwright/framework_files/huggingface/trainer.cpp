@@ -108,6 +108,10 @@ void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
   draft.framework_overlap = draft.framework_gradients = true;
   settle_ranks(draft, given, name);
   spread_states(trainer.fsdp, settled_copies(trainer, draft, name), draft);
+  const bool stays = trainer.weights == LoadedWeights::kPure ||
+                     (trainer.weights == LoadedWeights::kNarrow && !shares_states(draft.plan));
+  // Adapters are fp32: huggingface/peft src/peft/tuners/tuners_utils.py, autocast_adapter_dtype.
+  if (stays && !draft.adapters) draft.masters = Masters::kNone;
 }
 
 void list_left_out(const std::vector<LeftOut>& left_out, const std::string& file,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@
 
 namespace stepwright {
 
+/// The type of the weights that are trained. kNarrow: 16 bits, which FSDP makes fp32 where products
+/// are cast (`bf16: true`; huggingface/accelerate src/accelerate/utils/fsdp_utils.py,
+/// fsdp2_prepare_model), and nothing else does. kPure: 16 bits, and nothing is cast.
+enum class LoadedWeights : std::uint8_t { kUnsaid, kNarrow, kPure };
+
 /// What a program on transformers' Trainer is told, in whatever words, beside what its `Draft` has
 /// already: micro-batch, accumulation, length, precision, recomputation, optimizer, degrees.
 struct Trainer {
@@ -19,6 +25,7 @@ struct Trainer {
   std::optional<std::int64_t> copies = 1;
   std::optional<std::int64_t> share;  ///< Data-parallel ranks of such a group, where it is said.
   std::optional<Document> deepspeed;  ///< Where the program has one.
+  LoadedWeights weights = LoadedWeights::kUnsaid;
 };
 
 /// A setting whose value matters to no plan but to what it predicts.

@@ -36,6 +36,22 @@ void read_precision(const Fields& arguments, Draft& draft) {
   draft.precision = brain ? DType::kBf16 : half ? DType::kFp16 : DType::kFp32;
 }
 
+/// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained: dtype, before it
+/// torch_dtype.
+void read_loaded_type(const Fields& arguments, Trainer& trainer, Draft& draft) {
+  for (const std::string_view key : {"torch_dtype", "dtype"}) {
+    const auto said = arguments.node().find(key);
+    if (!said || !said->is_scalar()) continue;
+    const bool narrow = said->text() == "bfloat16";
+    if (!narrow && said->text() != "float32") continue;
+    static_cast<void>(arguments.find(key));
+    if (!narrow || draft.precision == DType::kFp16) continue;
+    trainer.weights =
+        draft.precision == DType::kFp32 ? LoadedWeights::kPure : LoadedWeights::kNarrow;
+    draft.precision = DType::kBf16;
+  }
+}
+
 void read_length(const Fields& arguments, Draft& draft) {
   for (const std::string_view key :
        {"max_length", "max_seq_length", "block_size", "model_max_length"}) {
@@ -100,6 +116,7 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
 void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
                          std::vector<LeftOut>& left_out, Draft& draft) {
   read_precision(arguments, draft);
+  read_loaded_type(arguments, trainer, draft);
   draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", draft.plan.micro_batch);
   draft.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
   for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {

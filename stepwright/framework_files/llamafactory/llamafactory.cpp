@@ -74,10 +74,14 @@ void read_sequence_parallelism(const Fields& fields, Draft& draft) {
 }
 
 /// hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
-void read_weight_types(const Fields& fields, Draft& draft) {
+/// src/llamafactory/model/adapter.py, init_adapter: trained weights are made fp32, but with
+/// `pure_bf16`.
+void read_weight_types(const Fields& fields, Trainer& trainer, Draft& draft) {
+  const bool pure = fields.flag("pure_bf16", false);
+  if (pure) trainer.weights = LoadedWeights::kPure;
   if (draft.precision == DType::kFp32) {
     draft.precision = DType::kBf16;
-    if (!fields.flag("pure_bf16", false)) {
+    if (!pure) {
       draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
     }
   }
@@ -134,7 +138,7 @@ void read_factory_program(const HubFiles& files, const Document& document, const
   read_trainer_fields(fields, files, trainer, left_out, draft);
   if (fields.flag("use_muon", false)) draft.optimizer = Optimizer::kMuon;
   read_recomputation(fields, draft);
-  read_weight_types(fields, draft);
+  read_weight_types(fields, trainer, draft);
   read_sequence_parallelism(fields, draft);
   take_packing(fields, "neat_packing", kNeatPacking, given, draft);
   draft.fused_cross_entropy = fields.flag("enable_liger_kernel", draft.fused_cross_entropy);

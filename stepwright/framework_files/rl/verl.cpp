@@ -104,6 +104,16 @@ void read_verl_adapters(const Fields& model, Draft& draft) {
                                               .of_transformers = true});
 }
 
+/// verl/workers/config/engine.py, FSDPEngineConfig: model_dtype; verl/utils/torch_dtypes.py.
+void read_parameter_type(const Fields& config, Draft& draft) {
+  const auto type = config.node().find("model_dtype");
+  const std::string word = type && type->is_scalar() ? type->text() : "fp32";
+  const bool narrow = word == "bf16" || word == "bfloat16";
+  if (!narrow && word != "fp32" && word != "float32") return;
+  static_cast<void>(config.find("model_dtype"));
+  if (narrow && !draft.adapters) draft.masters = Masters::kNone;
+}
+
 void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,
                      Draft& draft) {
   draft.framework.name = "fsdp";
@@ -135,6 +145,7 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   plan.accumulate = DType::kFp32;
   take_update(update, draft);
   read_verl_adapters(policy.section("model"), draft);
+  read_parameter_type(config, draft);
   list_settings(root, file, kVerlSettings, draft.report);
 }
 

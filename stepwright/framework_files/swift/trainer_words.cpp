@@ -75,7 +75,9 @@ void fill_accumulation(const Fields& fields, const Given& given, Draft& draft) {
   draft.assume("job.batch.sequences", "ms-swift accumulates 16 sequences where nothing is said");
 }
 
-void read_weights_type(const Fields& fields, Draft& draft) {
+/// modelscope/ms-swift swift/llm/argument/base_args/model_args.py, _init_mixed_precision: what is
+/// cast has the type of the weights.
+void read_weights_type(const Fields& fields, Trainer& trainer, Draft& draft) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
   if (fields.has("torch_dtype")) {
@@ -84,6 +86,7 @@ void read_weights_type(const Fields& fields, Draft& draft) {
     draft.precision = DType::kBf16;
     draft.assume("job.precision", "the type of the model's weights, taken to be bf16");
   }
+  if (draft.precision == DType::kBf16) trainer.weights = LoadedWeights::kNarrow;
 }
 
 }  // namespace
@@ -146,7 +149,7 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
   take_own_configurations(fields, trainer);
   read_trainer_fields(fields, files, trainer, left_out, draft);
   fill_accumulation(fields, given, draft);
-  read_weights_type(fields, draft);
+  read_weights_type(fields, trainer, draft);
   take_attention(fields, "attn_impl", left_out, draft);
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
   draft.plan.context_kind = ContextKind::kUlysses;

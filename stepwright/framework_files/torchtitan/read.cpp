@@ -343,11 +343,14 @@ void read_titan_precision(const Fields& root, Draft& draft) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
   const Fields fields = root.section("training");
   draft.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
-  // Parameters in bf16, which no job says, are listed where they are not read.
-  const auto type = fields.node().find("dtype");
-  if (type && type->is_scalar() && type->text() == "float32")
-    static_cast<void>(fields.has("dtype"));
-  draft.framework_gradients = !fields.has("mixed_precision_reduce");
+  const std::string type = fields.word("dtype", "float32");
+  if (type == "bfloat16" && draft.precision == DType::kBf16) {
+    draft.masters = Masters::kNone;
+  } else if (type != "float32") {
+    draft.leave_out(*fields.find("dtype"),
+                    "parameters of another type: they are predicted in fp32");
+  }
+  draft.framework_gradients = !fields.has("mixed_precision_reduce") && !draft.masters;
   draft.plan.accumulate = fields.choice("mixed_precision_reduce", kTypes, DType::kFp32);
   read_converters(root, draft);
   if (root.section("loss").word("()", "").starts_with("Chunked")) draft.fused_cross_entropy = true;

@@ -54,14 +54,16 @@ Json graphs_json(const CudaGraphs& graphs) {
   return parts;
 }
 
-Json kernels_json(const Kernels& kernels, bool narrow) {
+Json kernels_json(const Kernels& kernels, DType precision) {
   Json json = {{"attention", name_of(kAttentionKernelNames, kernels.attention)}};
   for (const auto& [flag, name] : kKernelFlags) {
     json[std::string(name)] = kernels.*flag;
     if (flag == &Kernels::fused_accumulation)
       json["cuda_graphs"] = graphs_json(kernels.cuda_graphs);
   }
-  if (narrow) json["casts"] = name_of(kCastNames, kernels.casts);
+  const DType storage = storage_type(precision);
+  if (storage != precision) json["casts"] = name_of(kCastNames, kernels.casts);
+  if (size_bytes(storage, 1) == 2) json["masters"] = name_of(kMasterNames, kernels.masters);
   return json;
 }
 
@@ -149,7 +151,7 @@ Json job_json(const Job& job, bool expanded) {
   if (!job.framework.name.empty()) file["framework"] = framework_json(job.framework, expanded);
   if (!job.conditions.empty()) file["conditions"] = job.conditions;
   if (!job.measured.empty()) file["measured"] = job.measured;
-  file["kernels"] = kernels_json(job.kernels, storage_type(job.precision) != job.precision);
+  file["kernels"] = kernels_json(job.kernels, job.precision);
   const Job usual;
   const bool routed = job.model.experts.has_value();
   if (routed || job.routing != usual.routing) {

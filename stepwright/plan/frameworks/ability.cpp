@@ -222,6 +222,8 @@ WordSet taken_groups(const Job& job, const Plan& plan) {
 WordSet taken_accumulate(const Job& job, const Plan& plan) {
   const DType own = storage_type(job.precision);
   if (own == DType::kFp32 || own == DType::kFp64) return {};
+  // A gradient in its parameter's type is what all have.
+  if (job.kernels.masters == Masters::kNone && plan.accumulate == own) return {};
   return WordSet().set(plan.accumulate == own ? kOwn : kWide);
 }
 

@@ -114,7 +114,8 @@ Overlap default_overlap(const Job& job, const Plan& plan) {
 DType default_gradients(const Job& job) {
   const DType stored = storage_type(job.precision);
   const bool scaled = stored == DType::kFp16 && !job.framework.name.empty();
-  if (scaled || framework_defaults(job.framework).stored_gradients) return stored;
+  const bool narrow = job.kernels.masters == Masters::kNone;
+  if (scaled || narrow || framework_defaults(job.framework).stored_gradients) return stored;
   return default_accumulate(job.precision);
 }
 

@@ -133,7 +133,8 @@ Optimizer default_optimizer(const Framework& framework, const Architecture& mode
 Overlap default_overlap(const Job& job, const Plan& plan);
 
 /// Type in which gradients are summed where a plan does not say: that of the parameters in some
-/// frameworks, and in all of them for fp16, whose losses are scaled; else `default_accumulate`.
+/// frameworks, in all of them for fp16, whose losses are scaled, and where updates compute with
+/// parameters as they are stored (`Masters::kNone`); else `default_accumulate`.
 DType default_gradients(const Job& job);
 
 /// The same beside the rest of a plan, which must be settled: where the framework does not sum its

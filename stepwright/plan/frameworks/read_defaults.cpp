@@ -43,16 +43,19 @@ std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
 
 DefaultSetting kernels(Node node) {
   std::vector<std::string_view> keys = names_in(kKernelFlags);
-  keys.emplace_back("casts");
+  keys.insert(keys.end(), {"casts", "masters"});
   node.allow_only(keys);
   std::optional<Casts> casts;
   if (const auto word = node.find("casts")) casts = word->choice(kCastNames);
+  std::optional<Masters> masters;
+  if (const auto word = node.find("masters")) masters = word->choice(kMasterNames);
   std::vector<std::pair<bool Kernels::*, bool>> given;
   for (const auto& [flag, name] : kKernelFlags) {
     if (const auto value = node.find(name)) given.emplace_back(flag, value->boolean());
   }
-  return [given, casts](FrameworkDefaults& defaults) {
+  return [given, casts, masters](FrameworkDefaults& defaults) {
     if (casts) defaults.kernels.casts = *casts;
+    if (masters) defaults.kernels.masters = *masters;
     for (const auto& [flag, value] : given) defaults.kernels.*flag = value;
   };
 }

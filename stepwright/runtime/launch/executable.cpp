@@ -64,6 +64,8 @@ void check_kernels(const Kernels& kernels) {
   refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
   refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
+  refuse(kernels.masters != Masters::kBeside, "kernels.masters",
+         name_of(kMasterNames, kernels.masters), "leave it beside");
   refuse(!kernels.fused_gate, "kernels.fused_gate", "false", "leave it true");
   refuse(kernels.narrow_attention, "kernels.narrow_attention", "true", "leave it false");
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");

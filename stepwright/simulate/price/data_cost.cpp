@@ -58,13 +58,13 @@ MessageCost& of_moment(DataCost& cost, DataMoment moment) {
 void add_copies(MessageCost& sum, const PricedPosition& at, const StageCost& stage,
                 const StateSpread& spread, DataMoment moment) {
   if (!at.plan.offload.parameters) return;
-  const bool down = reduces(moment);
-  const Spread states = down ? at.plan.sharding.gradients : at.plan.sharding.parameters;
-  const std::int64_t part = divide_up(spread.payload(stage.size, moment), spread.divisor(states));
-  const OperatorKind kind = down ? OperatorKind::kCopyToHost : OperatorKind::kCopyFromHost;
-  const DType type = down ? at.plan.accumulate : storage_type(at.job.precision);
-  const Operator copy{.kind = kind, .dtype = type, .shape = {.rows = part}};
-  sum.seconds += at.cost.price(copy, at.layouts, at.plan.collectives).seconds;
+  const OperatorKind kind =
+      reduces(moment) ? OperatorKind::kCopyToHost : OperatorKind::kCopyFromHost;
+  for (const auto& [type, elements] : state_copies(at.job, at.plan, spread, stage.size, moment)) {
+    if (elements == 0) continue;
+    const Operator copy{.kind = kind, .dtype = type, .shape = {.rows = elements}};
+    sum.seconds += at.cost.price(copy, at.layouts, at.plan.collectives).seconds;
+  }
 }
 
 /// A position as its backwards see it.
@@ -77,10 +77,9 @@ StageCost without_resting(const StageCost& stage) {
 }
 
 /// Bytes of an optimizer's states of a parameter that is in no matrix of its own.
-double state_bytes(const Job& job) {
-  const DType storage = storage_type(job.precision);
-  const std::int64_t moments = moment_centibits(traits_of(job.optimizer), storage, false);
-  return static_cast<double>(master_copy_bytes(storage)) + static_cast<double>(moments) / 800;
+double state_bytes(const Job& job, const StateTypes& types) {
+  const std::int64_t moments = moment_centibits(traits_of(job.optimizer), types, false);
+  return static_cast<double>(master_copy_bytes(types)) + static_cast<double>(moments) / 800;
 }
 
 /// Whether all of a position's states are as large, and on the device.
@@ -90,17 +89,16 @@ bool are_alike(const StateSpread& spread, const UnitSize& size, const Offload& o
 
 /// Bytes of an optimizer's states of the parameters of one kind before they are spread, without
 /// what lies on the host: evenly spread no more than the fullest rank holds.
-double optimizer_bytes(const Job& job, const StateSpread& spread, const UnitSize& size,
-                       const Offload& offload) {
+double optimizer_bytes(const Job& job, const StateTypes& types, const StateSpread& spread,
+                       const UnitSize& size, const Offload& offload) {
   const OptimizerTraits& traits = traits_of(job.optimizer);
-  const DType storage = storage_type(job.precision);
   const MatrixSize& matrices = spread.matrices_of(size);
   const auto held = static_cast<double>(spread.held(size));
   const auto in_matrices = static_cast<double>(matrices.elements);
   const auto each = [&](bool of_matrix) {
-    return static_cast<double>(moment_centibits(traits, storage, of_matrix)) / 800;
+    return static_cast<double>(moment_centibits(traits, types, of_matrix)) / 800;
   };
-  const auto master = static_cast<double>(master_copy_bytes(storage));
+  const auto master = static_cast<double>(master_copy_bytes(types));
   double moments = held * each(false);
   if (matrices.count > 0) {
     moments += in_matrices * (each(true) - each(false)) +
@@ -129,7 +127,8 @@ double update_seconds(const PricedPosition& at, PriceTable& computations) {
   for (const Operator& op : update_operators(at.job, at.plan, share)) {
     computation += computations.seconds(op);
   }
-  computation += computations.seconds(norm_operator(share.elements, at.plan.accumulate));
+  computation +=
+      computations.seconds(norm_operator(share.elements, state_types(at.job, at.plan).gradient));
   const Messages messages(at.cost, at.plan, at.layouts);
   const StepEnd end = step_end(at.job, at.plan, at.stage);
   MessageCost sum;
@@ -194,22 +193,23 @@ DataCost data_cost(const PricedPosition& at, PriceTable& computations) {
 
 DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage) {
   DataMemory out;
-  const DType storage = storage_type(job.precision);
-  const double whole = bytes_of(storage, 1);
-  const double parameter = plan.offload.parameters ? 0 : whole;
-  const double gradient = plan.offload.parameters ? 0 : bytes_of(plan.accumulate, 1);
+  const StateTypes types = state_types(job, plan);
+  const double whole = bytes_of(storage_type(job.precision), 1);
+  const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
+  const double gradient = plan.offload.parameters ? 0 : bytes_of(types.gradient, 1);
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size));
     const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
     const auto g = static_cast<double>(spread.divisor(plan.sharding.gradients));
     const auto os = static_cast<double>(spread.divisor(plan.sharding.optimizer));
     const bool alike = are_alike(spread, stage.size, plan.offload);
-    const double own = alike ? elements * state_bytes(job) / os
-                             : optimizer_bytes(job, spread, stage.size, plan.offload) / os;
-    out.states_bytes += alike ? elements * (parameter / p + gradient / g + state_bytes(job) / os)
-                              : elements * (parameter / p + gradient / g) + own;
+    const double own = alike ? elements * state_bytes(job, types) / os
+                             : optimizer_bytes(job, types, spread, stage.size, plan.offload) / os;
+    out.states_bytes +=
+        alike ? elements * (parameter / p + gradient / g + state_bytes(job, types) / os)
+              : elements * (parameter / p + gradient / g) + own;
     const auto frozen = static_cast<double>(spread.frozen(stage.size));
-    out.states_bytes += frozen * parameter / p;
+    if (!plan.offload.parameters) out.states_bytes += frozen * whole / p;
     out.parameter_bytes += elements * parameter / p;
     out.optimizer_bytes += own;
     // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
@@ -234,16 +234,17 @@ double deferred_gradient_bytes(const Plan& plan, const StageCost& stage) {
 double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage) {
   const Offload offload = most_offloaded(job, plan);
   // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
-  const double parameter = offload.parameters ? 0 : bytes_of(storage_type(job.precision), 1);
-  const double each = 2 * parameter;
+  const StateTypes types = least_state_types(job);
+  const double frozen = offload.parameters ? 0 : bytes_of(storage_type(job.precision), 1);
+  const double each = offload.parameters ? 0 : frozen + bytes_of(types.stored, 1);
   double bytes = 0;
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const double held =
         (are_alike(spread, stage.size, offload)
-             ? static_cast<double>(spread.held(stage.size)) * (each + state_bytes(job))
+             ? static_cast<double>(spread.held(stage.size)) * (each + state_bytes(job, types))
              : static_cast<double>(spread.held(stage.size)) * each +
-                   optimizer_bytes(job, spread, stage.size, offload)) +
-        static_cast<double>(spread.frozen(stage.size)) * parameter;
+                   optimizer_bytes(job, types, spread, stage.size, offload)) +
+        static_cast<double>(spread.frozen(stage.size)) * frozen;
     bytes += held / static_cast<double>(spread.world);
   }
   return bytes;

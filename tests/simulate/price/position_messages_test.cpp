@@ -205,6 +205,7 @@ TEST_P(Strategies, SendWhatThePricerCounts) {
     compare_choices(job, plan);
     Job whole = job;
     whole.kernels.scattered_gradients = false;
+    whole.kernels.masters = Masters::kAlone;
     compare(whole, plan);
   }
 }

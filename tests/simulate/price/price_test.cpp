@@ -48,6 +48,7 @@ class Dice {
         pick<std::string>({"dgx-h100", "dgx-a100-80g", "gb200-nvl72", "perlmutter-a100-40g"}), 8);
     job.length = job.model_name == "gpt2-xl" ? 1024 : pick(Sizes{2048, 4096, 8192});
     job.sequences = pick(Sizes{64, 128, 256, 1152});
+    job.kernels.masters = kMasterNames[static_cast<std::size_t>(jobs_ % 3)].value;
     return job;
   }
 

@@ -1,0 +1,33 @@
+#include "stepwright/plan/state_types.h"
+
+namespace stepwright {
+namespace {
+
+/// Of the job's optimizer: what updates compute with, and whether shards are nothing else.
+StateTypes types_of(const Job& job, DType gradient, bool alone) {
+  const DType storage = storage_type(job.precision);
+  StateTypes types = copied_states(storage, gradient);
+  if (job.kernels.masters == Masters::kNone) types.master = types.stored;
+  if (job.kernels.masters == Masters::kAlone && alone) types.stored = types.master;
+  return types;
+}
+
+}  // namespace
+
+StateTypes state_types(const Job& job, const Plan& plan) {
+  const Sharding& sharding = plan.sharding;
+  const bool alike =
+      sharding.parameters != Spread::kNone && sharding.parameters == sharding.optimizer;
+  StateTypes types = types_of(job, plan.accumulate, alike);
+  // PyTorch's gradients have the type of their parameters: pytorch/pytorch
+  // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: orig_dtype.
+  const bool as_parameters = job.kernels.masters != Masters::kBeside;
+  if (as_parameters && sharding.gradients != Spread::kNone) types.gradient = types.master;
+  return types;
+}
+
+StateTypes least_state_types(const Job& job) {
+  return types_of(job, storage_type(job.precision), true);
+}
+
+}  // namespace stepwright

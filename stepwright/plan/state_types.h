@@ -1,0 +1,28 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright {
+
+/// The types of the states of trained parameters on a rank of a plan (`Kernels::masters`).
+struct StateTypes {
+  DType stored{};    ///< Parameters, between their uses.
+  DType master{};    ///< What updates compute with, and wide moments are.
+  DType gradient{};  ///< Gradients, between their reduction and the update.
+
+  /// Whether updates compute with copies of the parameters.
+  [[nodiscard]] constexpr bool copies() const { return stored != master; }
+};
+
+/// Those of parameters beside which the optimizer has fp32 copies, if they are narrower.
+constexpr StateTypes copied_states(DType storage, DType gradient) {
+  const DType wide = storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+  return {.stored = storage, .master = wide, .gradient = gradient};
+}
+
+StateTypes state_types(const Job& job, const Plan& plan);
+
+/// Of all plans of a job the types that take fewest bytes.
+StateTypes least_state_types(const Job& job);
+
+}  // namespace stepwright

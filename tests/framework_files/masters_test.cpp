@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "imported.h"
+#include "stepwright/framework_files/launch_file.h"
+
+namespace stepwright {
+namespace {
+
+/// What updates of two nodes compute with by a file.
+Masters masters_of(const std::string& name, const std::string& text) {
+  return import_text("", name, text,
+                     {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
+      .planned.job.kernels.masters;
+}
+
+Masters of_axolotl(const std::string& lines) {
+  return masters_of("axolotl.yml",
+                    "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\n"
+                    "micro_batch_size: 1\ngradient_accumulation_steps: 8\n" +
+                        lines);
+}
+
+Masters of_trainer(const std::string& lines) {
+  return masters_of("args.yaml",
+                    "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n" + lines);
+}
+
+Masters of_factory(const std::string& lines) {
+  return masters_of("sft.yaml",
+                    "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: full\n"
+                    "cutoff_len: 4096\nper_device_train_batch_size: 1\n"
+                    "gradient_accumulation_steps: 8\n" +
+                        lines);
+}
+
+Masters of_verl(const std::string& words) {
+  return masters_of("run.sh",
+                    "python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 "
+                    "data.max_response_length=3072 actor_rollout_ref.actor.strategy=fsdp2 "
+                    "actor_rollout_ref.actor.ppo_mini_batch_size=128 "
+                    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 " +
+                        words + "\n");
+}
+
+TEST(MastersOfFiles, FsdpMakesWeightsFp32WhereProductsAreCast) {
+  const std::string fsdp = "fsdp_version: 2\nfsdp_config: {reshard_after_forward: true}\n";
+  EXPECT_EQ(of_axolotl(fsdp + "bf16: true\n"), Masters::kAlone);
+  EXPECT_EQ(of_axolotl(fsdp + "bf16: full\n"), Masters::kNone);
+  EXPECT_EQ(of_axolotl("bf16: auto\n"), Masters::kNone) << "plain data parallelism";
+  EXPECT_EQ(of_axolotl("bf16: true\nadapter: lora\nlora_r: 8\nlora_target_linear: true\n"),
+            Masters::kAlone)
+      << "adapters are fp32";
+}
+
+TEST(MastersOfFiles, WeightsOfTrainersAreOfTheTypeThatTheyAreLoadedIn) {
+  EXPECT_EQ(of_trainer("bf16: true\n"), Masters::kAlone);
+  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: bfloat16\n"), Masters::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\ndtype: bfloat16\nfsdp: full_shard\n"), Masters::kAlone);
+  EXPECT_EQ(of_trainer("dtype: bfloat16\nfsdp: full_shard\n"), Masters::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: float32\n"), Masters::kAlone);
+  EXPECT_EQ(of_factory("bf16: true\n"), Masters::kAlone);
+  EXPECT_EQ(of_factory("pure_bf16: true\n"), Masters::kNone);
+  EXPECT_EQ(of_verl(""), Masters::kAlone);
+  EXPECT_EQ(of_verl("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"), Masters::kNone);
+}
+
+TEST(MastersOfFiles, DeepSpeedHasItsOwnCopies) {
+  EXPECT_EQ(masters_of("ds.json", R"({"train_micro_batch_size_per_gpu": 1,
+      "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}})"),
+            Masters::kBeside);
+}
+
+TEST(MastersOfFiles, AnExportSaysThatItsFileDoesNot) {
+  PlannedJob planned =
+      import_text("", "args.yaml",
+                  "per_device_train_batch_size: 1\ngradient_accumulation_steps: "
+                  "8\ndtype: bfloat16\nfsdp: full_shard\n",
+                  {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
+          .planned;
+  ASSERT_EQ(planned.job.kernels.masters, Masters::kNone);
+  const LaunchFile file = export_plan("axolotl", planned, "");
+  EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("kernels.masters: none")));
+  EXPECT_EQ(file.started.job.kernels.masters, Masters::kAlone);
+}
+
+}  // namespace
+}  // namespace stepwright
