@@ -9,6 +9,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright {
@@ -67,18 +68,21 @@ Document read_setting_words(std::span<const SourceFile> files, const SettingProg
                                                   .starts = starts,
                                                   .has_argument = is_setting},
                                                  draft);
+  draft.program = command.words.front().text;
+  if (program.launched) {
+    read_launcher(command, draft);
+    list_open_extents(command, draft);
+  }
   Tree settings = Tree::mapping();
-  const auto option_of = [&](const ShellWord& word) {
-    const bool named = !program.option.empty() && word.text.starts_with(program.option);
-    return named ? std::string_view(word.text).substr(program.option.size()) : "=";
-  };
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];
-    if (const std::string_view rest = option_of(word); rest.starts_with('=') && rest.size() > 1) {
-      settings.set(program.option, value_of_setting(rest.substr(1), word.line));
-      continue;
-    } else if (rest.empty() && i + 1 < command.words.size()) {
-      settings.set(program.option, value_of_setting(command.words[++i].text, word.line));
+    const std::size_t equals = std::min(word.text.find('='), word.text.size());
+    const std::string_view option = std::string_view(word.text).substr(0, equals);
+    if (!option.empty() && std::ranges::find(program.options, option) != program.options.end()) {
+      const bool apart = equals == word.text.size();
+      if (apart && i + 1 == command.words.size()) break;
+      const std::string text = apart ? command.words[++i].text : word.text.substr(equals + 1);
+      settings.set(option, value_of_setting(text, word.line));
       continue;
     }
     const std::string_view name = name_of_setting(word.text);

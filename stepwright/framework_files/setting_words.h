@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -14,14 +15,15 @@ struct SettingProgram {
   bool (*starts)(std::string_view word);  ///< Whether a word of a command starts it.
   /// Whether a name is one of its settings and no variable of a script.
   bool (*has_setting)(std::string_view name);
-  /// An option `--name value` or `--name=value` beside them, whose value stands under its name.
-  std::string_view option{};
+  /// Options `--name value` or `--name=value` beside them, whose values stand under their names.
+  std::array<std::string_view, 2> options{};
+  bool launched = false;  ///< Whether torchrun says how many ranks there are.
 };
 
 /// The settings `a.b=value` (also `+a.b=value`) among the words of the command in shell scripts
 /// that starts a program, as a document, with `Given::settings` over them; under `[]` the first
 /// YAML file among its other words. Conditions that are open are listed in the draft's report.
-/// Fails as `started_command`.
+/// `Draft::program` is then what the command starts. Fails as `started_command`.
 Document read_setting_words(std::span<const SourceFile> files, const SettingProgram& program,
                             const Given& given, Draft& draft);
 

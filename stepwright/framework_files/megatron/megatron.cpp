@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
+#include "stepwright/framework_files/megatron/slime.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/plan/frameworks/release.h"
@@ -126,11 +127,15 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   draft.program = command.words.front().text;
   MegatronArguments arguments =
       read_flags(command.words, command.file, given.settings, false, draft.report);
+  const bool slime = is_slime(arguments, draft.report);
+  if (slime) take_slime(arguments, command.file, draft);
   try {
     read_arguments(std::move(arguments), given, command.file, draft);
   } catch (const Error& error) {
     fail_for_open_value(error, command, draft.report);
   }
+  // What slime sets stands in no line.
+  if (slime) std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
   read_environment(command, draft);
 }
 

@@ -8,10 +8,11 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/given_batch.h"
-#include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/rl/verl_engine.h"
 #include "stepwright/framework_files/rl/verl_settings.h"
+#include "stepwright/framework_files/rl/verl_tuning.h"
 #include "stepwright/framework_files/setting_words.h"
 #include "stepwright/framework_files/syntax/references.h"
 
@@ -21,6 +22,7 @@ namespace {
 constexpr std::string_view kVerl = "verl.trainer";
 constexpr std::string_view kPolicy = "actor_rollout_ref";
 constexpr std::string_view kConfigName = "--config-name";
+constexpr std::string_view kConfigPath = "--config-path";
 
 /// Settings of Hydra have dots, variables of a script have none.
 constexpr SettingProgram kVerlProgram = {
@@ -35,7 +37,8 @@ constexpr SettingProgram kVerlProgram = {
           return word.starts_with(kPolicy);
         },
     .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; },
-    .option = kConfigName};
+    .options = {kConfigName, kConfigPath},
+    .launched = true};
 
 /// What one update trains on.
 struct Update {
@@ -74,44 +77,11 @@ Update read_update(const Fields& root) {
 
 void take_update(const Update& update, Draft& draft) {
   draft.length = update.length;
-  draft.sequences = update.sequences;
   const std::int64_t data = draft.plan.parallel.data;
-  draft.plan.micro_batch =
-      update.micro_batch > 0 ? update.micro_batch : std::max<std::int64_t>(1, update.pass / data);
-  // The last micro-batches of an update may be smaller.
-  const std::int64_t share = std::max<std::int64_t>(1, update.sequences / data);
-  std::int64_t& micro = draft.plan.micro_batch;
-  const std::int64_t said = micro;
-  micro = std::min(micro, share);
-  while (share % micro != 0) --micro;
-  if (micro != said) {
-    draft.notes.push_back(
-        fmt::format("Micro-batches have {} sequences, as {} of a rank are no multiple of {}.",
-                    micro, share, said));
-  }
-}
-
-/// verl/trainer/config/model/hf_model.yaml; verl/workers/engine/fsdp/transformer_impl.py: LoRA
-/// where lora_rank is above 0.
-void read_verl_adapters(const Fields& model, Draft& draft) {
-  const auto rank = model.node().find("lora_rank");
-  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
-  draft.adapters = read_adapter_words(model, {.rank = "lora_rank",
-                                              .alpha = "lora_alpha",
-                                              .modules = "target_modules",
-                                              .usual_alpha = 16,
-                                              .usual_modules = "all-linear",
-                                              .of_transformers = true});
-}
-
-/// verl/workers/config/engine.py, FSDPEngineConfig: model_dtype; verl/utils/torch_dtypes.py.
-void read_parameter_type(const Fields& config, Draft& draft) {
-  const auto type = config.node().find("model_dtype");
-  const std::string word = type && type->is_scalar() ? type->text() : "fp32";
-  const bool narrow = word == "bf16" || word == "bfloat16";
-  if (!narrow && word != "fp32" && word != "float32") return;
-  static_cast<void>(config.find("model_dtype"));
-  if (narrow && !draft.adapters) draft.masters = Masters::kNone;
+  take_verl_batch(
+      update.sequences,
+      update.micro_batch > 0 ? update.micro_batch : std::max<std::int64_t>(1, update.pass / data),
+      draft);
 }
 
 void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,
@@ -125,52 +95,26 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   const Update update = read_update(root);
   plan.parallel.context = actor.integer("ulysses_sequence_parallel_size",
                                         config.integer("ulysses_sequence_parallel_size", 1));
-  if (plan.parallel.context > 1) plan.context_kind = ContextKind::kUlysses;
   settle_ranks(draft, given, file);
-  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
-  const auto size = config.find("fsdp_size");
-  const std::int64_t group = size ? size->integer(-1, kMostOfField) : -1;
-  const bool again = config.flag("reshard_after_forward", true);
-  const bool whole = group <= 0 || group >= ranks;
-  if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
-  plan.sharding = sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
-  if (!whole) plan.sharding.group = group;
-  // verl/workers/engine/fsdp/transformer_impl.py: FSDP2 alone has the policy.
-  if (actor.word("strategy", "fsdp") == "fsdp2" && config.flag("offload_policy", false)) {
-    leave_to_host(unread_setting(*config.find("offload_policy")), draft);
-  }
-  if (policy.section("model").flag("enable_gradient_checkpointing", true)) {
-    plan.recompute.kind = RecomputeKind::kFull;
-  }
-  plan.accumulate = DType::kFp32;
+  read_fsdp_engine(config, actor.word("strategy", "fsdp") == "fsdp2", draft);
+  read_verl_model(policy.section("model"), draft);
   take_update(update, draft);
-  read_verl_adapters(policy.section("model"), draft);
   read_parameter_type(config, draft);
   list_settings(root, file, kVerlSettings, draft.report);
-}
-
-/// verl/workers/config/engine.py, verl/utils/megatron_utils.py (make_megatron_module).
-Tree verl_defaults() {
-  Tree usual = Tree::mapping();
-  usual.set("sequence_parallel", true).set("use_distributed_optimizer", true);
-  usual.set("attention_backend", "flash");
-  return usual.set("precision", "bf16").set("grad_reduce_in_fp32", true);
 }
 
 void read_megatron_actor(const Fields& root, const std::string& file, const Given& given,
                          Draft& draft) {
   draft.framework.name = "megatron-core";
   const Update update = read_update(root);
-  MegatronText text{
-      .said = megatron_tree(root.node(), kVerlPlaces), .usual = verl_defaults(), .program = "verl"};
+  const Fields lora = root.section(kPolicy).section("model").section("lora");
+  read_joined_adapters(lora, draft);
+  MegatronText text{.said = megatron_tree(root.node(), kVerlPlaces), .program = "verl"};
+  text.usual = verl_defaults(text.said);
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
   read_megatron_text(text, root, kVerlSettings, given, draft, file);
   take_update(update, draft);
 }
-
-/// verl/workers/engine/fsdp/transformer_impl.py: the answers of a micro-batch one behind the other.
-constexpr PackingWords kNoPadding = {
-    .packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
 
 /// Whether a configuration is one of verl's own, whose values are the defaults here.
 bool is_own_configuration(std::string_view name) {
@@ -189,7 +133,12 @@ std::string_view stem_of(std::string_view path) {
 bool is_configuration(const SourceFile& file) {
   if (holds(file, "actor_rollout_ref:")) return true;
   const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
-  return named && !holds(file, "actor_rollout_ref.");
+  return (named && !holds(file, "actor_rollout_ref.")) || holds(file, "partial_pretrain:");
+}
+
+/// The same of its trainers of fine-tuning.
+bool is_own_tuning(std::string_view name) {
+  return name == "sft_trainer" || name == "sft_trainer_engine";
 }
 
 /// The words of a script over the configurations that are given beside it, or one of these alone.
@@ -216,7 +165,10 @@ Document read_verl_form(std::span<const SourceFile> files, const Given& given, D
     const std::string stem(stem_of(name->text()));
     const bool there = std::ranges::any_of(
         configurations, [&](const SourceFile& file) { return stem_of(file.name) == stem; });
-    if (!there && !is_own_configuration(stem)) name->fail("names a configuration: give it, too");
+    const auto path = words.root().find(kConfigPath);
+    const bool elsewhere = path && path->text() != "config";
+    const bool own = is_own_configuration(stem) || (is_own_tuning(stem) && !elsewhere);
+    if (!there && !own) name->fail("names a configuration: give it, too");
   }
   lay_over(all, placed_tree(words.root()));
   return Document::from(std::move(all), words.name());
@@ -229,7 +181,8 @@ std::string engine_of(const Fields& root) {
   static constexpr std::string_view kEngineWords[] = {"megatron", "torchtitan", "veomni",
                                                       "automodel"};
   std::vector<std::string> said;
-  for (const std::string_view key : {kConfigName, std::string_view("model_engine")}) {
+  for (const std::string_view key :
+       {kConfigName, std::string_view("model_engine"), std::string_view("engine")}) {
     const auto word = root.find(key);
     if (word && word->is_scalar()) said.push_back(word->text());
   }
@@ -247,6 +200,7 @@ std::string engine_of(const Fields& root) {
       if (text.find(engine) != std::string::npos) return std::string(engine);
     }
   }
+  if (root.section("engine").node().find("tensor_model_parallel_size")) return "megatron";
   const Fields actor = root.section(kPolicy).section("actor");
   return actor.section("megatron").node().size() > 0 ? "megatron" : "fsdp";
 }
@@ -258,15 +212,15 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
   const std::string& name = said.name();
   const Document document = with_references(said, draft.notes);
   const Fields root(document.root());
-  if (!root.node().find(kPolicy)) {
-    fail_unsupported(fmt::format(
-        "{}: has no actor_rollout_ref: verl's trainers of fine-tuning are not read", name));
-  }
+  if (!root.node().find(kPolicy))
+    return read_verl_tuning(root, name, engine_of(root), given, draft);
+  // Ray starts the ranks.
+  draft.ranks.reset();
   const Fields policy = root.section(kPolicy);
   draft.nodes = root.section("trainer").size("nnodes");
   draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");
   take_named_model(policy.section("model").word("path", ""), given, draft);
-  take_packing(policy.section("model"), "use_remove_padding", kNoPadding, given, draft);
+  take_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft);
   const Fields actor = policy.section("actor");
   const std::string strategy = actor.word("strategy", engine_of(root));
   if (strategy == "megatron") return read_megatron_actor(root, name, given, draft);
@@ -285,7 +239,7 @@ bool starts_verl(std::span<const ShellWord> words) {
 }
 
 bool is_verl(const SourceFile& file) {
-  return holds(file, kVerl) || holds(file, "actor_rollout_ref");
+  return holds(file, kVerl) || holds(file, "actor_rollout_ref") || holds(file, "partial_pretrain:");
 }
 
 }  // namespace stepwright

@@ -10,6 +10,7 @@ namespace stepwright {
 inline constexpr MegatronPlace kVerlPlaces[] = {
     {"actor_rollout_ref.actor.megatron.override_transformer_config.*", ""},
     {"actor_rollout_ref.actor.megatron.override_ddp_config.*", ""},
+    {"actor_rollout_ref.model.lora.rank", ""},
     {"actor_rollout_ref.actor.optim.override_optimizer_config.*", ""},
     {"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "tensor_model_parallel_size"},
     {"actor_rollout_ref.actor.megatron.expert_model_parallel_size", "expert_model_parallel_size"},
@@ -20,6 +21,7 @@ inline constexpr MegatronPlace kVerlPlaces[] = {
      "virtual_pipeline_model_parallel_size"},
     {"actor_rollout_ref.actor.megatron.context_parallel_size", "context_parallel_size"},
     {"actor_rollout_ref.actor.megatron.sequence_parallel", "sequence_parallel"},
+    {"actor_rollout_ref.actor.megatron.use_megatron_fsdp", "use_megatron_fsdp"},
     {"actor_rollout_ref.actor.megatron.use_distributed_optimizer", "use_distributed_optimizer"}};
 
 /// What is known beside them: verl/trainer/config/actor, .../model, docs/examples/config.rst.
@@ -32,6 +34,7 @@ inline constexpr KnownSetting kVerlSettings[] = {
     {"actor_rollout_ref.rollout.n", "job.batch.sequences"},
     {"actor_rollout_ref.actor.strategy", ""},
     {"--config-name", ""},
+    {"--config-path", ""},
     {"model_engine", ""},
     {"defaults", ""},
     {"actor_rollout_ref.actor.ppo_mini_batch_size", "job.batch.sequences"},
@@ -66,7 +69,12 @@ inline constexpr KnownSetting kVerlSettings[] = {
     {"actor_rollout_ref.model.lora_rank", "job.adapters.rank"},
     {"actor_rollout_ref.model.lora_alpha", "job.adapters.alpha"},
     {"actor_rollout_ref.model.target_modules", "job.adapters.targets"},
-    {"actor_rollout_ref.model.lora*", "", Matters::kYes, "adapters: all is trained here"},
+    {"actor_rollout_ref.model.lora.rank", "job.adapters.rank"},
+    {"actor_rollout_ref.model.lora.alpha", "job.adapters.alpha"},
+    {"actor_rollout_ref.model.lora.dropout", "job.adapters.dropout"},
+    {"actor_rollout_ref.model.lora.target_modules", "job.adapters.targets"},
+    {"actor_rollout_ref.model.lora.exclude_modules", "", Matters::kYes, "modules without adapters"},
+    {"actor_rollout_ref.model.lora*", ""},
     {"actor_rollout_ref.model.use_liger", "", Matters::kYes, "fused kernels of Liger"},
     {"actor_rollout_ref.model.use_fused_kernels", "", Matters::kYes,
      "a fused kernel for the logits"},
@@ -99,6 +107,8 @@ inline constexpr KnownSetting kVerlSettings[] = {
     {"deallocate_pipeline_outputs", ""},
     {"gradient_accumulation_fusion", ""},
     {"actor_rollout_ref.actor.megatron.use_mbridge", ""},
+    {"actor_rollout_ref.actor.megatron.vanilla_mbridge", ""},
+    {"actor_rollout_ref.actor.megatron.use_remove_padding", ""},
     {"actor_rollout_ref.actor.megatron.use_dist_checkpointing", ""},
     {"actor_rollout_ref.actor.megatron.dist_checkpointing_path", ""},
     {"actor_rollout_ref.actor.megatron.seed", ""},

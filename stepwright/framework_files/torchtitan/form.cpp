@@ -158,6 +158,68 @@ bool calls_root(const SourceFile& file) {
   return false;
 }
 
+/// Where settings stood before there was a section `parallelism` (torchtitan 0.0.2, of 2024):
+/// torchtitan/config_manager.py.
+struct FormerPlace {
+  std::string_view section;
+  std::string_view name;
+  std::string_view now{};  ///< Its name in `parallelism`, where that is another.
+};
+constexpr FormerPlace kFormerPlaces[] = {
+    {"training", "data_parallel_degree", "data_parallel_shard_degree"},
+    {"training", "data_parallel_replicate_degree"},
+    {"training", "data_parallel_shard_degree"},
+    {"training", "tensor_parallel_degree"},
+    {"training", "fsdp_reshard_after_forward"},
+    {"experimental", "pipeline_parallel_degree"},
+    {"experimental", "pipeline_parallel_schedule"},
+    {"experimental", "pipeline_parallel_split_points"},
+    {"experimental", "pipeline_parallel_microbatches", "num_pp_microbatches"},
+    {"experimental", "context_parallel_degree"},
+    {"experimental", "context_parallel_rotate_method"},
+    {"experimental", "enable_async_tensor_parallel"},
+    {"experimental", "enable_compiled_autograd"}};
+
+Tree without_key(const Tree& mapping, std::string_view key) {
+  Tree kept = Tree::mapping();
+  kept.line = mapping.line;
+  kept.column = mapping.column;
+  for (std::size_t i = 0; i + 1 < mapping.items.size(); i += 2) {
+    if (mapping.items[i].text != key) kept.set(mapping.items[i].text, mapping.items[i + 1]);
+  }
+  return kept;
+}
+
+/// A configuration with all that stands in a former place in its present one; what stands there
+/// counts.
+Document with_present_places(Document said) {
+  if (!said.root().is_mapping()) return said;
+  Tree tree = said.root().placed_tree();
+  bool moved = false;
+  for (const auto& [section, name, now] : kFormerPlaces) {
+    const Tree* from = tree.find(section);
+    const bool mapping = from != nullptr && from->kind == Tree::Kind::kMapping;
+    if (!mapping || from->find(name) == nullptr) continue;
+    const Tree value = *from->find(name);
+    *tree.find(section) = without_key(*from, name);
+    if (tree.find("parallelism") == nullptr) tree.set("parallelism", Tree::mapping());
+    Tree& present = *tree.find("parallelism");
+    const std::string_view key = now.empty() ? name : now;
+    if (present.kind == Tree::Kind::kMapping && present.find(key) == nullptr) {
+      present.set(key, value);
+    }
+    moved = true;
+  }
+  // Its pipelines took as many micro-batches as they have stages.
+  Tree* present = tree.find("parallelism");
+  const Tree* stages = present == nullptr ? nullptr : present->find("pipeline_parallel_degree");
+  if (moved && stages != nullptr && present->find("num_pp_microbatches") == nullptr &&
+      present->find("pipeline_parallel_microbatch_size") == nullptr) {
+    present->set("num_pp_microbatches", Tree(*stages));
+  }
+  return moved ? Document::from(std::move(tree), said.name()) : std::move(said);
+}
+
 }  // namespace
 
 TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given) {
@@ -172,7 +234,7 @@ TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given)
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && text[first] == '{';
   Document document = json ? Document::parse(text, file.name) : parse_toml(text, file.name);
-  return {with_settings(std::move(document), given), true, {}};
+  return {with_present_places(with_settings(std::move(document), given)), true, {}};
 }
 
 }  // namespace stepwright

@@ -151,6 +151,15 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
   draft.sequences = global > 0 ? global : local * plan.parallel.data;
   plan.micro_batch = piped ? parallelism.integer("pipeline_parallel_microbatch_size", 1) : local;
   if (!piped) return;
+  if (const auto parts = parallelism.size("num_pp_microbatches")) {
+    if (local % *parts != 0) {
+      fields.node().fail(
+          fmt::format("batch_size {} is no multiple of pipeline_parallel_microbatches "
+                      "{}",
+                      local, *parts));
+    }
+    plan.micro_batch = local / *parts;
+  }
   if (local % plan.micro_batch != 0) {
     fields.node().fail(
         fmt::format("local_batch_size {} is no multiple of "

@@ -108,6 +108,8 @@ inline constexpr KnownSetting kTitanSettings[] = {
     {"checkpoint.*", ""},
     {"optimizer.*", ""},
     {"validation.*", ""},
+    {"training.warmup_steps", ""},
+    {"training.data_parallel_type", "", Matters::kYes, "how states are shared", "fsdp"},
     {"experimental.*", ""},
     {"comm.*", ""},
     {"fault_tolerance.*", ""},

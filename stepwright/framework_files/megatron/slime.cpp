@@ -1,0 +1,182 @@
+#include "stepwright/framework_files/megatron/slime.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/tree.h"
+
+namespace stepwright {
+namespace {
+
+// THUDM/slime slime/utils/arguments.py: its arguments, by how they begin.
+struct SlimeArgument {
+  std::string_view head;
+  std::string_view leaves_out{};  ///< Empty: it changes no figure of a step.
+};
+constexpr std::string_view kReference = "log-probabilities of the reference";
+constexpr std::string_view kGeneration = "generation: the step is that of the policy alone";
+constexpr SlimeArgument kSlimeArguments[] = {
+    {"--use-kl-loss", kReference},
+    {"--use-opd", "the passes of a teacher"},
+    {"--advantage-estimator", kGeneration},
+    {"--num-critic-only-steps", "the passes of a critic"},
+    {"--use-critic", "the passes of a critic"},
+    {"--critic-", "the passes of a critic"},
+    {"--use-tis", "log-probabilities of the rollout"},
+    {"--use-rollout-routing-replay", "experts as the rollout chose them"},
+    {"--use-routing-replay", "experts as the rollout chose them"},
+    {"--debug-train-only"},
+    {"--hf-checkpoint"},
+    {"--ref-load"},
+    {"--ref-ckpt-step"},
+    {"--prompt-data"},
+    {"--input-key"},
+    {"--label-key"},
+    {"--tool-key"},
+    {"--metadata-key"},
+    {"--multimodal-keys"},
+    {"--apply-chat-template"},
+    {"--num-rollout"},
+    {"--num-epoch"},
+    {"--num-steps-per-rollout"},
+    {"--rollout-"},
+    {"--over-sampling-"},
+    {"--dynamic-sampling-"},
+    {"--partial-rollout"},
+    {"--sglang-"},
+    {"--use-slime-router"},
+    {"--eval-"},
+    {"--n-samples-per-"},
+    {"--skip-eval"},
+    {"--log-passrate"},
+    {"--rm-"},
+    {"--reward-"},
+    {"--group-rm"},
+    {"--custom-"},
+    {"--kl-"},
+    {"--eps-clip"},
+    {"--entropy-coef"},
+    {"--gamma"},
+    {"--lambd"},
+    {"--normalize-advantages"},
+    {"--disable-grpo-std-normalization"},
+    {"--disable-rewards-normalization"},
+    {"--disable-compute-advantages-and-returns"},
+    {"--loss-type"},
+    {"--loss-mask-type"},
+    {"--balance-data"},
+    {"--update-weight"},
+    {"--model-name"},
+    {"--megatron-to-hf-mode"},
+    {"--train-env-vars"},
+    {"--use-wandb"},
+    {"--use-tensorboard"},
+    {"--disable-wandb"},
+    {"--use-fault-tolerance"},
+    {"--save-debug-"},
+    {"--load-debug-"},
+    {"--offload"},
+    {"--no-offload"}};
+
+const Tree* value_of(const MegatronArguments& arguments, std::string_view field) {
+  return arguments.fields.find(field);
+}
+
+/// The number that an argument says, which then counts as read.
+std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std::int64_t usual,
+                      const std::string& name, Draft& draft) {
+  const Tree* said = value_of(arguments, field);
+  if (said == nullptr) {
+    draft.assume("job.cluster", fmt::format("{} is {} by slime's default", field, usual));
+    return usual;
+  }
+  const IntegerReading number = read_integer(said->text);
+  if (number.status != IntegerReading::Status::kGood || number.value < 1) {
+    fail_input(fmt::format("{}:{}: {}: must be an integer above 0; it is {}", name, said->line,
+                           field, said->text));
+  }
+  std::string flag = fmt::format("--{}", field);
+  std::ranges::replace(flag, '_', '-');
+  draft.report.read.push_back({flag, said->text, name, said->line, "job.cluster"});
+  Tree kept = Tree::mapping();
+  for (std::size_t i = 0; i + 1 < arguments.fields.items.size(); i += 2) {
+    const std::string key = arguments.fields.items[i].text;
+    if (key != field) kept.set(key, arguments.fields.items[i + 1]);
+  }
+  arguments.fields = std::move(kept);
+  return number.value;
+}
+
+/// What slime sets where nothing says it: slime/backends/megatron_utils/arguments.py:
+/// set_default_megatron_args.
+void set_usual(MegatronArguments& arguments, Draft& draft) {
+  if (value_of(arguments, "precision") == nullptr) {
+    arguments.fields.set("precision", "bf16");
+    draft.assume("job.precision", "slime trains in bf16 where --fp16 is not set");
+  }
+  if (value_of(arguments, "use_distributed_optimizer") == nullptr) {
+    arguments.fields.set("use_distributed_optimizer", true);
+    draft.assume("sharding.states", "slime always shards the optimizer");
+  }
+}
+
+/// All samples of a rollout in its steps.
+void set_batch(MegatronArguments& arguments, Draft& draft) {
+  const Tree* prompts = value_of(arguments, "rollout_batch_size");
+  if (value_of(arguments, "global_batch_size") != nullptr || prompts == nullptr) return;
+  const Tree* samples = value_of(arguments, "n_samples_per_prompt");
+  const auto steps =
+      std::ranges::find(draft.report.not_read, "--num-steps-per-rollout", &UnreadSetting::name);
+  std::int64_t all = read_integer(prompts->text).value;
+  if (samples != nullptr) all *= read_integer(samples->text).value;
+  if (steps != draft.report.not_read.end()) {
+    all /= std::max<std::int64_t>(1, read_integer(steps->value).value);
+  }
+  arguments.fields.set("global_batch_size", std::max<std::int64_t>(1, all));
+  draft.assume("job.batch.sequences", "the samples of a rollout, by its steps");
+}
+
+void settle_arguments(ImportReport& report) {
+  for (UnreadSetting& one : report.not_read) {
+    if (one.matters != Matters::kMaybe) continue;
+    const auto* known = std::ranges::find_if(kSlimeArguments, [&](const SlimeArgument& argument) {
+      return one.name.starts_with(argument.head);
+    });
+    if (known == std::end(kSlimeArguments)) continue;
+    one.matters = known->leaves_out.empty() ? Matters::kNo : Matters::kYes;
+    one.why = known->leaves_out;
+  }
+}
+
+}  // namespace
+
+bool is_slime(const MegatronArguments& arguments, const ImportReport& report) {
+  for (const std::string_view field : {"actor_num_nodes", "actor_num_gpus_per_node"}) {
+    if (value_of(arguments, field) != nullptr) return true;
+  }
+  return std::ranges::find(report.not_read, "--num-rollout", &UnreadSetting::name) !=
+         report.not_read.end();
+}
+
+void take_slime(MegatronArguments& arguments, const std::string& name, Draft& draft) {
+  for (const UnreadSetting& one : draft.report.not_read) {
+    if (one.name != "--debug-rollout-only") continue;
+    fail_unsupported(fmt::format("{}:{}: --debug-rollout-only: only generates, nothing is trained",
+                                 name, one.line));
+  }
+  constexpr std::int64_t kUsualDevices = 8;
+  draft.ranks.reset();
+  draft.nodes = count_of(arguments, "actor_num_nodes", 1, name, draft);
+  draft.devices_of_node =
+      count_of(arguments, "actor_num_gpus_per_node", kUsualDevices, name, draft);
+  set_usual(arguments, draft);
+  set_batch(arguments, draft);
+  settle_arguments(draft.report);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/megatron/flags.h"
+
+namespace stepwright {
+
+/// Whether arguments are of slime, which trains by Megatron-LM beside generation.
+bool is_slime(const MegatronArguments& arguments, const ImportReport& report);
+
+/// Takes what slime says of its devices and what it sets in Megatron's arguments: bf16, the
+/// distributed optimizer and the batch of a rollout; lists its other arguments with whether they
+/// matter. `name`: of the file, in messages. Fails with `kUnsupported` where nothing is trained.
+void take_slime(MegatronArguments& arguments, const std::string& name, Draft& draft);
+
+}  // namespace stepwright

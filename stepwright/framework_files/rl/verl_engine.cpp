@@ -1,0 +1,85 @@
+#include "stepwright/framework_files/rl/verl_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
+
+namespace stepwright {
+
+void read_fsdp_engine(const Fields& config, bool second, Draft& draft) {
+  Plan& plan = draft.plan;
+  if (plan.parallel.context > 1) plan.context_kind = ContextKind::kUlysses;
+  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+  const auto size = config.find("fsdp_size");
+  const std::int64_t group = size ? size->integer(-1, kMostOfField) : -1;
+  const bool again = config.flag("reshard_after_forward", true);
+  const bool whole = group <= 0 || group >= ranks;
+  if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
+  plan.sharding = sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
+  if (!whole) plan.sharding.group = group;
+  // verl/workers/engine/fsdp/transformer_impl.py: FSDP2 alone has the policy.
+  if (second && config.flag("offload_policy", false)) {
+    leave_to_host(unread_setting(*config.find("offload_policy")), draft);
+  }
+  plan.accumulate = DType::kFp32;
+}
+
+void read_parameter_type(const Fields& config, Draft& draft) {
+  const auto type = config.node().find("model_dtype");
+  const std::string word = type && type->is_scalar() ? type->text() : "fp32";
+  const bool narrow = word == "bf16" || word == "bfloat16";
+  if (!narrow && word != "fp32" && word != "float32") return;
+  static_cast<void>(config.find("model_dtype"));
+  if (narrow && !draft.adapters) draft.masters = Masters::kNone;
+}
+
+void read_verl_model(const Fields& model, Draft& draft) {
+  if (model.flag("enable_gradient_checkpointing", true)) {
+    draft.plan.recompute.kind = RecomputeKind::kFull;
+  }
+  // verl/workers/engine/fsdp/transformer_impl.py: LoRA where lora_rank is above 0.
+  const auto rank = model.node().find("lora_rank");
+  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
+  draft.adapters = read_adapter_words(model, {.rank = "lora_rank",
+                                              .alpha = "lora_alpha",
+                                              .modules = "target_modules",
+                                              .usual_alpha = 16,
+                                              .usual_modules = "all-linear",
+                                              .of_transformers = true});
+}
+
+void read_joined_adapters(const Fields& lora, Draft& draft) {
+  const auto rank = lora.node().find("rank");
+  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
+  AdapterKeys keys = kBridgeAdapterKeys;
+  keys.rank = "rank";
+  draft.adapters = read_adapter_words(lora, keys);
+}
+
+void take_verl_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft) {
+  draft.sequences = sequences;
+  const std::int64_t share = std::max<std::int64_t>(1, sequences / draft.plan.parallel.data);
+  std::int64_t& micro = draft.plan.micro_batch;
+  // The last micro-batches of an update may be smaller.
+  micro = std::min(micro_batch, share);
+  while (share % micro != 0) --micro;
+  if (micro == micro_batch) return;
+  draft.notes.push_back(
+      fmt::format("Micro-batches have {} sequences, as {} of a rank are no multiple of {}.", micro,
+                  share, micro_batch));
+}
+
+Tree verl_defaults(const Tree& said) {
+  Tree usual = Tree::mapping();
+  const Tree* fsdp = said.find("use_megatron_fsdp");
+  if (fsdp != nullptr && fsdp->text == "true") {
+    usual.set("data_parallel_sharding_strategy", "optim_grads_params");
+  }
+  usual.set("sequence_parallel", true).set("use_distributed_optimizer", true);
+  usual.set("attention_backend", "flash");
+  return usual.set("precision", "bf16").set("grad_reduce_in_fp32", true);
+}
+
+}  // namespace stepwright

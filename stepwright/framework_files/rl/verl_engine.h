@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/fields.h"
+
+namespace stepwright {
+
+// What verl's trainers of reinforcement learning and of fine-tuning have in common.
+
+/// verl/workers/engine/fsdp/transformer_impl.py: the answers of a micro-batch one behind the other.
+inline constexpr PackingWords kVerlNoPadding = {
+    .packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+
+/// How FSDP shares states, and which it leaves to the host (`second`: FSDP2, which alone has a
+/// policy for that). Ranks must be settled. verl/workers/config/engine.py: FSDPEngineConfig.
+void read_fsdp_engine(const Fields& config, bool second, Draft& draft);
+
+/// The type in which FSDP keeps parameters, once adapters are read: verl/workers/config/engine.py,
+/// FSDPEngineConfig: model_dtype; verl/utils/torch_dtypes.py.
+void read_parameter_type(const Fields& config, Draft& draft);
+
+/// Recomputation and adapters of transformers; verl/trainer/config/model/hf_model.yaml.
+void read_verl_model(const Fields& model, Draft& draft);
+
+/// Adapters of Megatron-Bridge, under `lora` of hf_model.yaml.
+void read_joined_adapters(const Fields& lora, Draft& draft);
+
+/// Sequences of an update, and of a micro-batch, which is smaller where it does not divide a
+/// rank's.
+void take_verl_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft);
+
+/// What Megatron-Core has where a file is silent: verl/trainer/config/engine/megatron.yaml,
+/// verl/utils/megatron_utils.py (make_megatron_module). `said`: fields of Megatron that it says.
+Tree verl_defaults(const Tree& said);
+
+}  // namespace stepwright

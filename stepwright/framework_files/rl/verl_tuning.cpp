@@ -1,0 +1,108 @@
+#include "stepwright/framework_files/rl/verl_tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/rl/verl_engine.h"
+#include "stepwright/framework_files/rl/verl_tuning_settings.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::int64_t kTunedBatch = 256;
+constexpr std::int64_t kTunedMicroBatch = 4;
+constexpr std::int64_t kTunedLength = 1024;
+constexpr std::int64_t kTunedTokens = 8192;
+
+/// Whether it is the trainer that stands on FSDP alone.
+bool is_first_trainer(const Fields& root, const Draft& draft) {
+  if (draft.program.find("fsdp_sft_trainer") != std::string::npos) return true;
+  return root.section("model").node().find("partial_pretrain").has_value();
+}
+
+/// verl/trainer/fsdp_sft_trainer.py of 0.6.1: FULL_SHARD, or fully_shard that gathers again.
+void read_first_trainer(const Fields& root, const std::string& file, const Given& given,
+                        Draft& draft) {
+  const Fields model = root.section("model");
+  const Fields data = root.section("data");
+  take_named_model(model.word("partial_pretrain", ""), given, draft);
+  draft.length = data.integer("max_length", kTunedLength);
+  draft.plan.parallel.context = root.integer("ulysses_sequence_parallel_size", 1);
+  take_packing(root, "use_remove_padding", kVerlNoPadding, given, draft);
+  settle_ranks(draft, given, file);
+  const Fields config = model.section("fsdp_config");
+  read_fsdp_engine(config, false, draft);
+  const auto host = config.find("cpu_offload");
+  if (host && host->boolean() && config.flag("offload_params", false)) {
+    leave_to_host(unread_setting(*host), draft);
+  }
+  read_verl_model(model, draft);
+  read_parameter_type(config, draft);
+  take_verl_batch(data.integer("train_batch_size", kTunedBatch),
+                  data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft);
+  list_settings(root, file, kVerlTuningSettings, draft.report);
+}
+
+/// Sequences of a micro-batch; verl/trainer/sft_trainer.py.
+std::int64_t micro_batch_of(const Fields& data, std::int64_t length) {
+  if (!data.flag("use_dynamic_bsz", true)) {
+    return data.integer("micro_batch_size_per_gpu", kTunedMicroBatch);
+  }
+  return std::max<std::int64_t>(1, data.integer("max_token_len_per_gpu", kTunedTokens) / length);
+}
+
+void read_engine_trainer(const Fields& root, const std::string& file, const std::string& engine,
+                         const Given& given, Draft& draft) {
+  const Fields model = root.section("model");
+  const Fields data = root.section("data");
+  const Fields config = root.section("engine");
+  take_named_model(model.word("path", ""), given, draft);
+  draft.length = data.integer("max_length", kTunedLength);
+  take_packing(model, "use_remove_padding", kVerlNoPadding, given, draft);
+  const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
+  const std::int64_t micro = micro_batch_of(data, *draft.length);
+  if (engine == "megatron") {
+    draft.framework.name = "megatron-core";
+    read_joined_adapters(model.section("lora"), draft);
+    MegatronText text{.said = megatron_tree(root.node(), kVerlTuningPlaces), .program = "verl"};
+    text.usual = verl_defaults(text.said);
+    text.derived.set("seq_length", *draft.length).set("global_batch_size", sequences);
+    read_megatron_text(text, root, kVerlTuningSettings, given, draft, file);
+    return take_verl_batch(sequences, micro, draft);
+  }
+  draft.plan.parallel.context = config.integer("ulysses_sequence_parallel_size", 1);
+  settle_ranks(draft, given, file);
+  read_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft);
+  read_verl_model(model, draft);
+  read_parameter_type(config, draft);
+  take_verl_batch(sequences, micro, draft);
+  list_settings(root, file, kVerlTuningSettings, draft.report);
+}
+
+}  // namespace
+
+void read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
+                      const Given& given, Draft& draft) {
+  draft.framework.name = "fsdp";
+  draft.framework_overlap = true;
+  if (is_first_trainer(root, draft)) return read_first_trainer(root, file, given, draft);
+  if (engine != "fsdp" && engine != "megatron") {
+    fail_unsupported(
+        fmt::format("{}: engine {} is not read: fsdp and megatron are", file, printable(engine)));
+  }
+  // trainer/sft_trainer_ray.py alone starts its ranks itself.
+  if (!draft.ranks && !draft.devices_of_node) {
+    draft.nodes = root.section("trainer").size("nnodes");
+    draft.devices_of_node = root.section("trainer").size("n_gpus_per_node");
+  }
+  read_engine_trainer(root, file, engine, given, draft);
+}
+
+}  // namespace stepwright
