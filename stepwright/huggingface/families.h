@@ -90,6 +90,7 @@ struct Family {
   /// Before those, where both branches of a layer read the same rows, each behind its own norm.
   std::span<const ParameterNames> parallel_names = {};
   RotaryOrder rotary = RotaryOrder::kHalves;
+  RotaryOrder index_rotary = RotaryOrder::kHalves;  ///< Of indexers.
   /// Another name of the head's table.
   std::string_view head_alias = {};
   /// Tensors whose names end so follow from the configuration (masks, frequencies).

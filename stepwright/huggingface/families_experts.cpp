@@ -221,21 +221,24 @@ constexpr auto kHeadNormsMinimax3 = joined_names(kHeadNorms, kMinimax3);
 
 constexpr Family expert_family(std::string_view model_type, std::string_view model_class,
                                std::span<const ParameterNames> own_names = {},
-                               RotaryOrder rotary = RotaryOrder::kHalves) {
+                               RotaryOrder rotary = RotaryOrder::kHalves,
+                               RotaryOrder index_rotary = RotaryOrder::kHalves) {
   return {.model_type = model_type,
           .model_class = model_class,
           .prefix = "model.",
           .layer = "model.layers.{0}",
           .names = kBase,
           .own_names = own_names,
-          .rotary = rotary};
+          .rotary = rotary,
+          .index_rotary = index_rotary};
 }
 
 constexpr Family kExpertFamilies[] = {
     expert_family("deepseek_v2", "DeepseekV2ForCausalLM", kLatent, RotaryOrder::kPairs),
     expert_family("deepseek_v3", "DeepseekV3ForCausalLM", kLatent, RotaryOrder::kPairsAsStated),
     expert_family("deepseek_v32", "DeepseekV32ForCausalLM", kLatent, RotaryOrder::kPairs),
-    expert_family("glm_moe_dsa", "GlmMoeDsaForCausalLM", kLatent, RotaryOrder::kPairs),
+    expert_family("glm_moe_dsa", "GlmMoeDsaForCausalLM", kLatent, RotaryOrder::kPairs,
+                  RotaryOrder::kPairs),
     expert_family("glm4_moe_lite", "Glm4MoeLiteForCausalLM", kLatent, RotaryOrder::kPairsAsStated),
     expert_family("youtu", "YoutuForCausalLM", kLatent, RotaryOrder::kPairsAsStated),
     expert_family("minicpm3", "MiniCPM3ForCausalLM", kLatent),

@@ -25,6 +25,11 @@ struct Turned {
   std::int64_t pairs = 0;  ///< and of how many pairs.
 };
 
+bool is_of_indexer(std::string_view own) {
+  return own == "attention.index_q" || own == "attention.index_k" ||
+         own.starts_with("attention.index_norm");
+}
+
 /// The rows that a position turns in part `part` of a parameter.
 Turned turned_rows(const Architecture& model, std::string_view own, std::size_t part) {
   if (model.position != Position::kRope) return {};
@@ -41,6 +46,7 @@ Turned turned_rows(const Architecture& model, std::string_view own, std::size_t 
     if (own == "attention.kv_down") {
       return {latent.kv_rank + latent.rope_head_dim, latent.kv_rank, pairs};
     }
+    if (is_of_indexer(own)) return {latent.index_head_dim, 0, pairs};
     return {};
   }
   const bool projects = is_one_of({"attention.qkv", "attention.qkv_bias"}) && part < 2;
@@ -154,7 +160,7 @@ void check_dealt(const Architecture& model, std::string_view own, const Rows& pa
 
 }  // namespace
 
-std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, RotaryOrder rotary,
+std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, const Family& family,
                                               const Parameter& parameter,
                                               const ParameterNames& names) {
   const std::vector<Rows> parts = parts_of(parameter, names_in(names));
@@ -171,7 +177,7 @@ std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, RotaryO
     }
     const std::int64_t groups =
         held.size() > 1 ? groups_of(model, names.storage, parameter.name) : 1;
-    RunWriter writer(rotary);
+    RunWriter writer(is_of_indexer(parameter.name) ? family.index_rotary : family.rotary);
     for (std::int64_t group = 0; group < groups; ++group) {
       for (const std::size_t part : held) {
         if (groups > 1) check_dealt(model, parameter.name, parts[part], groups);

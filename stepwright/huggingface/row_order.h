@@ -12,7 +12,7 @@ namespace stepwright {
 /// The rows of one copy of a parameter in each of its tensors, by the names of the parameter there:
 /// runs whose places begin at 0. Rows that no tensor holds are in none of them. Fails with
 /// `kUnsupported` where heads cannot be dealt as the storage asks.
-std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, RotaryOrder rotary,
+std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, const Family& family,
                                               const Parameter& parameter,
                                               const ParameterNames& names);
 

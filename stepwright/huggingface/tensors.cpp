@@ -82,7 +82,7 @@ class Writer {
       copy.rows = model_.head_dim;
       copy.copies = parameter.rows / model_.head_dim;
     }
-    const auto ordered = ordered_rows(model_, family_.rotary, copy, names);
+    const auto ordered = ordered_rows(model_, family_, copy, names);
     std::int64_t placed = 0;
     for (const auto& rows : ordered) placed += rows_in(rows);
     if (placed != copy.rows) fail(parameter.name);

@@ -89,7 +89,10 @@ std::int64_t sequence_pairs(const Setting& s, const LayerClass& layer) {
 }
 
 std::int64_t attended_pairs(const Setting& s, LayerClass layer) {
-  if (s.model->has_indexer() && layer.window == 0) layer.window = s.model->latent->index_top_k;
+  if (s.model->has_indexer()) {
+    const std::int64_t chosen = s.model->latent->index_top_k;
+    layer.window = layer.window == 0 ? chosen : std::min(layer.window, chosen);
+  }
   return sequence_pairs(s, layer);
 }
 
@@ -122,6 +125,8 @@ TensorId sink_weights(const Emit& e) { return e.s.model->sinks ? e.parameters : 
 
 TensorId sink_gradients(const Emit& e) { return e.s.model->sinks ? e.gradients : -1; }
 
+TensorId chosen_keys(Emit& e) { return e.s.model->has_indexer() ? kept(e, Keep::kIndices) : -1; }
+
 TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   if (!fused(e.s)) return unfused_attention(e, qkv, shape);
   const TensorId out =
@@ -129,7 +134,7 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   const TensorId lse =
       activation(e, "log_sum_exp", e.s.exact, shape.batch * shape.queries, shape.heads);
   e.out.add(computation(e, OperatorKind::kAttention, e.forward, LayerPart::kAttentionCore, shape),
-            {qkv, sink_weights(e)}, {out, lse});
+            {qkv, chosen_keys(e), sink_weights(e)}, {out, lse});
   e.kept.set(Keep::kLogSumExp, lse);
   return out;
 }
@@ -142,7 +147,8 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   const TensorId d_qkv = activation(e, "gradient", whole.extents[0], whole.extents[1]);
   e.out.add(computation(e, OperatorKind::kAttention, Phase::kDataGradient,
                         LayerPart::kAttentionCore, shape),
-            {d_out, qkv, out, log_sum_exp, sink_weights(e)}, {d_qkv, sink_gradients(e)});
+            {d_out, qkv, out, log_sum_exp, chosen_keys(e), sink_weights(e)},
+            {d_qkv, sink_gradients(e)});
   return d_qkv;
 }
 

@@ -174,7 +174,7 @@ void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, T
 }
 
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
-  const std::int64_t statistics = (e.s.model->norm == Norm::kLayer ? 2 : 1) * role.parts;
+  const std::int64_t statistics = (e.s.norm_of(role.part) == Norm::kLayer ? 2 : 1) * role.parts;
   const TensorId y = activation(e, name_of(role.part), sheet.rows, sheet.columns);
   const TensorId stats = activation(e, "statistics", e.s.exact, sheet.rows, statistics);
   TensorId copies = -1;

@@ -48,6 +48,10 @@ struct Setting {
   [[nodiscard]] bool gathers() const { return gather_dense || gather_expert; }
   [[nodiscard]] bool reduces() const { return reduce_dense || reduce_expert; }
   [[nodiscard]] std::int64_t local_length() const { return length / context; }
+  /// The kind of a norm: keys of an indexer have LayerNorm whatever the model's is.
+  [[nodiscard]] Norm norm_of(LayerPart part) const {
+    return part == LayerPart::kIndexNorm ? Norm::kLayer : model->norm;
+  }
   [[nodiscard]] std::int64_t heads() const { return model->heads / tensor; }
   [[nodiscard]] std::int64_t kv_heads() const { return model->kv_heads / tensor; }
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }

@@ -43,6 +43,7 @@ LATENT = {
     "first_k_dense_replace": 1,
     "rope_parameters": rotary(1e4),
 }
+INDEXER = {"index_n_heads": 16, "index_head_dim": 8, "index_topk": 5}
 DELTA = {
     "head_dim": 16,
     "layer_types": ["linear_attention", "full_attention"],
@@ -93,6 +94,8 @@ def of_attention() -> dict[str, transformers.PreTrainedConfig]:
         ),
         "deepseek_v2": t.DeepseekV2Config(**SIZES, **LATENT, topk_method="group_limited_greedy"),
         "deepseek_v3": t.DeepseekV3Config(**SIZES, **LATENT),
+        "deepseek_v32": t.DeepseekV32Config(**SIZES, **LATENT, **INDEXER),
+        "glm_moe_dsa": t.GlmMoeDsaConfig(**SIZES, **LATENT, **INDEXER),
         "deepseek_v3 in halves": t.DeepseekV3Config(**SIZES, **LATENT, rope_interleave=False),
     }
 

@@ -178,6 +178,11 @@ const Case kCases[] = {
      "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 12, kv_rank: 10, "
      "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6}}",
      "", "micro_batch: 2\nrecompute: selective\n"},
+    {"SparseLatent",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 12, kv_rank: 10, "
+     "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6, index_heads: 16, index_head_dim: 8, "
+     "index_top_k: 5}}",
+     "", "micro_batch: 2\nrecompute: selective\n"},
     {"DeepSeekV2Lite",
      "{layers: 3, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 0, kv_rank: 10, "
      "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 3, "
@@ -310,9 +315,10 @@ TEST_P(Learning, EqualsAutograd) {
   }
   EXPECT_LE(distance(there.gradients, here.gradients), kBound);
   EXPECT_LE(distance(there.weights, here.weights), kBound);
-  // Frozen weights alone have no gradients.
+  // Frozen weights alone have no gradients, and those of indexers.
   EXPECT_EQ(all_zero(here.gradients), all_zero(there.gradients));
-  EXPECT_EQ(all_zero(there.gradients).empty(), !job.model.freezes());
+  const bool rests = job.model.freezes() || job.model.has_indexer();
+  EXPECT_EQ(all_zero(there.gradients).empty(), !rests);
 }
 
 TEST(Gate, TakesTheLowestOfEqualExperts) {

@@ -55,6 +55,11 @@ void use_latent(Dice& dice, Architecture& model) {
                                  .nope_head_dim = 4,
                                  .rope_head_dim = 2,
                                  .value_head_dim = 4};
+  if (model.latent->query_rank > 0 && dice.chance(2)) {
+    model.latent->index_heads = 16;  // of few heads many scores are alike
+    model.latent->index_head_dim = 4;
+    model.latent->index_top_k = 5;
+  }
   model.head_dim = 6;
   model.kv_heads = model.heads;
   model.qkv_bias = false;

@@ -387,6 +387,34 @@ class Model {
             kv.narrow(-1, nope, latent.value_head_dim)};
   }
 
+  /// DeepSeek-V3.2, equation 1: scores of keys [batch, 1, length, length]. No loss is of them.
+  Tensor index_scores(const Tensor& x, const std::string& at_layer, const LayerClass& of_layer) {
+    const std::string name = at_layer + "attention.";
+    const std::int64_t heads = m_.latent->index_heads;
+    const auto turned = [&](const Tensor& t) {
+      const std::int64_t rope = m_.latent->rope_head_dim;
+      return at::cat(
+          {rotate(t.narrow(-1, 0, rope), of_layer), t.narrow(-1, rope, t.size(-1) - rope)}, -1);
+    };
+    const Tensor low = norm(linear(x, name + "q_down"), name + "q_norm");
+    const Tensor q =
+        turned(linear(low, name + "index_q").unflatten(-1, {heads, -1}).transpose(1, 2));
+    const Tensor rows = linear(x, name + "index_k");
+    const Tensor k = turned(at::layer_norm(rows, {rows.size(-1)}, p(name + "index_norm"),
+                                           p(name + "index_norm_bias"), 1e-6)
+                                .unsqueeze(1));
+    const Tensor w = linear(x, name + "index_weights").transpose(1, 2).unsqueeze(-1);
+    return (w * at::matmul(q, k.transpose(-1, -2)).relu()).sum(1, true);
+  }
+
+  /// Which keys are among the best of those that each token sees.
+  Tensor chosen_keys(const Tensor& scores, const Tensor& seen) const {
+    const Tensor open = scores.detach().masked_fill(seen.logical_not(), -INFINITY);
+    const std::int64_t count = std::min(m_.latent->index_top_k, open.size(-1));
+    const Tensor best = std::get<1>(open.topk(count, -1));
+    return at::zeros_like(open, at::kBool).scatter(-1, best, true).logical_and(seen);
+  }
+
   Tensor attention(const Tensor& x, std::int64_t index) {
     const std::string at_layer = fmt::format("layers.{}.", index);
     const LayerClass of_layer = m_.layer_class(index);
@@ -397,7 +425,13 @@ class Model {
         m_.attention_scale > 0 ? m_.attention_scale : 1 / std::sqrt(1.0 * m_.head_dim);
     Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);
     if (m_.position == Position::kAlibi) scores = scores + distances(x.size(1));
-    scores = scores.masked_fill(seen_keys(of_layer, x.size(1)).logical_not(), -INFINITY);
+    Tensor seen = seen_keys(of_layer, x.size(1));
+    if (m_.has_indexer()) {
+      const Tensor of_keys = index_scores(x, at_layer, of_layer);
+      seen = chosen_keys(of_keys, seen);
+      scores = scores + 0 * of_keys.sum();  // gradients of zero
+    }
+    scores = scores.masked_fill(seen.logical_not(), -INFINITY);
     const Tensor weights =
         dropped(probabilities(scores, at_layer), index, DropoutPlace::kProbabilities);
     Tensor out = at::matmul(weights, v).transpose(1, 2).flatten(2);

@@ -26,6 +26,10 @@ constexpr const char* kBiasedExperts =
 constexpr const char* kLatent =
     "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, latent: {query_rank: 12, kv_rank: 10, "
     "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6}}";
+constexpr const char* kSparse =
+    "{layers: 4, hidden: 32, heads: 4, ffn: 48, vocab: 250, latent: {query_rank: 12, kv_rank: 10, "
+    "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6, index_heads: 16, index_head_dim: 8, "
+    "index_top_k: 5}}";
 constexpr const char* kDirect =
     "{layers: 4, hidden: 32, heads: 4, vocab: 250, latent: {query_rank: 0, kv_rank: 10, "
     "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 2, "
@@ -56,6 +60,11 @@ const RankCase kVariants[] = {
     {"LatentRegathered", 2, kLatent,
      "parallel: {tensor: 2}\nsequence_parallel: true\ntensor_input: regather\nmicro_batch: 2\n"
      "recompute: {modules: [mla_up_proj, norm]}\n"},
+    {"SparseSequence", 4, kSparse,
+     "parallel: {tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 2\nsharding: GGG\n"
+     "recompute: selective\n"},
+    {"SparsePipeline", 4, kSparse,
+     "parallel: {pipeline: 2, tensor: 2}\nmicro_batch: 2\nrecompute: full\n"},
     {"LatentRing", 2, kLatent, "parallel: {context: 2}\nmicro_batch: 2\nrecompute: full\n"},
     {"LatentAllGather", 4, kLatent,
      "parallel: {context: 2, tensor: 2}\nsequence_parallel: true\ncontext_kind: all-gather\n"

@@ -215,9 +215,32 @@ void visiting_backward(Call& call) {
   call.write(1, first ? d_visitors : d_visitors + call.read(5));
 }
 
+/// The inputs of an attention over the keys that an indexer chose, which stand at a place.
+AttentionInputs sparse_inputs(const Call& call, const at::Tensor& qkv, std::size_t chosen) {
+  AttentionInputs in = inputs(call, qkv, own(call, qkv));
+  in.mask.chosen = call.read(chosen).view({call.op.shape.batch, call.op.shape.queries, -1});
+  return in;
+}
+
+void sparse_forward(Call& call) {
+  const AttentionResult result = attend(sparse_inputs(call, call.read(0), 1));
+  call.write(0, rows_of(result.out));
+  call.write(1, lse_rows(call, result.log_sum_exp));
+}
+
+void sparse_backward(Call& call) {
+  const Shape& s = call.op.shape;
+  const AttentionGradients g = attend_backward(sparse_inputs(call, call.read(1), 4),
+                                               result_of(call, call.read(2), call.read(3)),
+                                               heads_of(call.read(0), s.batch, s.heads));
+  call.write(0, of_rows(g, call.read(1)));
+}
+
 }  // namespace
 
 void attention_forward(Call& call) {
+  if (call.op.part == LayerPart::kIndexScores) return choose_keys(call);
+  if (call.rank.setting.model->has_indexer()) return sparse_forward(call);
   const at::Tensor& qkv = call.read(0);
   Visitors visitors = call.has(1) ? Visitors{} : own(call, qkv);
   if (call.has(1)) {
@@ -234,6 +257,8 @@ void attention_forward(Call& call) {
 }
 
 void attention_backward(Call& call) {
+  if (call.op.part == LayerPart::kIndexScores) return choose_keys_backward(call);
+  if (call.rank.setting.model->has_indexer()) return sparse_backward(call);
   if (gathers_keys(call)) return gathered_backward(call);
   if (call.reads.size() > 4) return visiting_backward(call);
   const AttentionGradients g = gradients(call, own(call, call.read(1)), 2);

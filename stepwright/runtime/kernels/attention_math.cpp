@@ -34,14 +34,6 @@ at::Tensor hidden_by_position(const AttentionMask& mask) {
   return later.logical_or(beyond);
 }
 
-/// The same with those of other documents, where there are some: [batch, 1, queries, keys].
-at::Tensor hidden_keys(const AttentionMask& mask) {
-  const at::Tensor hidden = hidden_by_position(mask);
-  if (!mask.key_documents.defined()) return hidden;
-  const at::Tensor others = mask.query_documents.unsqueeze(2).ne(mask.key_documents.unsqueeze(1));
-  return hidden.logical_or(others).unsqueeze(1);
-}
-
 /// Scores in a wide type, within their cap.
 at::Tensor scores_of(const AttentionInputs& in) {
   const auto type = wide_type(in.queries);
@@ -66,7 +58,7 @@ at::Tensor masked(const AttentionInputs& in, const at::Tensor& scores) {
 /// Whether the fused kernel of the CPU covers it; on other devices products and a softmax run.
 bool fused(const AttentionInputs& in) {
   return in.queries.is_cpu() && in.mask.whole && !in.mask.key_documents.defined() &&
-         in.mask.window == 0 && in.cap == 0 && !in.slopes.defined() &&
+         in.mask.window == 0 && !in.mask.chosen.defined() && in.cap == 0 && !in.slopes.defined() &&
          in.values.size(-1) == in.queries.size(-1) && !in.dropout.kept.defined();
 }
 
@@ -85,7 +77,24 @@ AttentionGradients fused_backward(const AttentionInputs& in, const AttentionResu
   return {dq, collect(dk, in.keys.size(1)), collect(dv, in.values.size(1))};
 }
 
+/// The keys that are not chosen: [batch, 1, queries, keys].
+at::Tensor passed_over(const AttentionMask& mask) {
+  const at::Tensor& chosen = mask.chosen;
+  const at::Tensor all = at::ones({chosen.size(0), chosen.size(1), mask.keys.numel()},
+                                  chosen.options().dtype(at::kBool));
+  return all.scatter(2, chosen.to(at::kLong), false).unsqueeze(1);
+}
+
 }  // namespace
+
+at::Tensor hidden_keys(const AttentionMask& mask) {
+  at::Tensor hidden = hidden_by_position(mask);
+  if (mask.key_documents.defined()) {
+    const at::Tensor others = mask.query_documents.unsqueeze(2).ne(mask.key_documents.unsqueeze(1));
+    hidden = hidden.logical_or(others).unsqueeze(1);
+  }
+  return mask.chosen.defined() ? hidden.logical_or(passed_over(mask)) : hidden;
+}
 
 AttentionResult attend(const AttentionInputs& in) {
   const std::int64_t heads = in.queries.size(1);

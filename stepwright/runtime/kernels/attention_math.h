@@ -15,6 +15,7 @@ struct AttentionMask {
   bool whole = false;       ///< Queries and keys are one sequence in order.
   at::Tensor query_documents = {};  ///< [batch, queries]; undefined: each sequence is one.
   at::Tensor key_documents = {};    ///< [batch, keys].
+  at::Tensor chosen = {};  ///< Of each query [batch, queries, keys chosen]; undefined: all.
 };
 
 /// Which of the probabilities [batch, heads, queries, keys] dropout leaves, and its probability.
@@ -47,6 +48,9 @@ struct AttentionGradients {
   at::Tensor keys;
   at::Tensor values;
 };
+
+/// Which keys a mask hides from each query: [queries, keys], or [batch, 1, queries, keys].
+at::Tensor hidden_keys(const AttentionMask& mask);
 
 /// Scaled dot-product attention. Queries that see no key get zeros and minus infinity. The log of
 /// the sum is that of all probabilities, dropped or not.

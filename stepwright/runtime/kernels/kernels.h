@@ -25,6 +25,8 @@ void rotary_forward(Call& call);
 void rotary_backward(Call& call);
 void attention_forward(Call& call);
 void attention_backward(Call& call);
+void choose_keys(Call& call);
+void choose_keys_backward(Call& call);
 void activation_forward(Call& call);
 void activation_backward(Call& call);
 void add_forward(Call& call);

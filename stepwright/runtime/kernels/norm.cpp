@@ -72,6 +72,8 @@ at::Tensor bias_of(const Call& call, std::string_view name) {
 /// Those of latent rows may have an epsilon of their own.
 double epsilon_of(const Call& call) {
   const Architecture& model = *call.rank.setting.model;
+  constexpr double kOfIndexer = 1e-6;  // huggingface/transformers models/deepseek_v32, `k_norm`
+  if (call.op.part == LayerPart::kIndexNorm) return kOfIndexer;
   const bool inner =
       call.op.part == LayerPart::kQueryNorm || call.op.part == LayerPart::kKeyValueNorm;
   return model.latent && inner && model.inner_norm_epsilon > 0 ? model.inner_norm_epsilon
@@ -137,10 +139,9 @@ void norm_forward(Call& call) {
   if (call.op.purpose == Purpose::kHeadNorm) return head_norm_forward(call);
   const at::Tensor x = normed(call, call.read(0));
   const auto type = call.exact_type();
-  const Architecture& model = *call.rank.setting.model;
   const std::string_view name = name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
-  const Normed y = model.norm == Norm::kLayer
+  const Normed y = call.rank.setting.norm_of(call.op.part) == Norm::kLayer
                        ? layer(x.to(type), weight, bias_of(call, name), epsilon_of(call))
                        : rms(x.to(type), weight, epsilon_of(call));
   call.write(0, y.out.to(x.scalar_type()));
@@ -154,7 +155,7 @@ void norm_backward_kernel(Call& call) {
   const at::Tensor& dy = call.read(0);
   const auto type = call.exact_type();
   const at::Tensor x = normed(call, call.read(1)).to(type);
-  const bool layered = call.rank.setting.model->norm == Norm::kLayer;
+  const bool layered = call.rank.setting.norm_of(call.op.part) == Norm::kLayer;
   const std::string_view name = name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
   const Gradients g = layered ? layer_backward(dy.to(type), x, call.read(2), weight)

@@ -1,6 +1,8 @@
 // Rotary positions: the first dimensions of each query and key head, halves turned against each
 // other (as Llama and GPT-NeoX in transformers); of latent attention the last dimensions of heads,
 // whose part of keys is one for all heads.
+#include "stepwright/runtime/kernels/rotary.h"
+
 #include <vector>
 
 #include "stepwright/runtime/kernels/kernels.h"
@@ -55,10 +57,6 @@ at::Tensor of_heads(const at::Tensor& rows, std::int64_t heads, std::int64_t fir
   return rows.view({rows.size(0), heads, rows.size(1) / heads}).narrow(2, first, count);
 }
 
-bool rotates(const Call& call) {
-  return call.rank.setting.model->position == Position::kRope && call.layer_class().rotated;
-}
-
 /// Queries, latent keys and values, and the part of keys for all heads, to queries, keys and values
 /// side by side.
 void assemble(Call& call) {
@@ -107,6 +105,14 @@ void take_apart(Call& call) {
 }
 
 }  // namespace
+
+bool rotates(const Call& call) {
+  return call.rank.setting.model->position == Position::kRope && call.layer_class().rotated;
+}
+
+void turn(const Call& call, const at::Tensor& heads, double sign) {
+  turn(heads, angles_of(call, sign));
+}
 
 void rotary_forward(Call& call) {
   call.rank.setting.model->latent ? assemble(call) : turn_rows(call, 1);

@@ -29,8 +29,6 @@ void check_variants(const Architecture& model) {
 }
 
 void check_model(const Architecture& model) {
-  refuse(model.has_indexer(), "model.latent.index_heads", "an indexer",
-         "leave it 0: every token sees all before it");
   if (model.rotary_scaling) {
     const RotaryScaling& scaling = *model.rotary_scaling;
     refuse(scaling.kind == RotaryScalingKind::kOther, "model.rotary_scaling",

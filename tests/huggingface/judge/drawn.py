@@ -24,6 +24,7 @@ SIZES: list[tuple[str, list[int] | None]] = [
     (r"n_groups?$|mamba_n_groups", [1, 2]),
     (r"expert(?!.*size)", [3, 4, 6, 8]),
     (r"^num_attention_heads$|^n_heads?$|^num_heads$|^attention_heads$", [4, 8]),
+    (r"^index_n_heads$", [16, 20]),  # of few heads many scores are 0, alike for a choice
     (r"heads?$", [2, 4]),
     (r"intermediate|ffn|n_inner|^dff$|ff_dim", [16, 24, 40]),
     (r"head_dim|d_head", [4, 8]),

@@ -1,0 +1,58 @@
+// The indexer of sparse attention: which keys each token attends to (DeepSeek-V3.2, section 2.1.1;
+// huggingface/transformers models/deepseek_v32, `DeepseekV32Indexer`).
+#include <algorithm>
+#include <limits>
+
+#include "stepwright/runtime/kernels/attention_math.h"
+#include "stepwright/runtime/kernels/kernels.h"
+#include "stepwright/runtime/kernels/rotary.h"
+#include "stepwright/runtime/kernels/top_k.h"
+
+namespace stepwright {
+namespace {
+
+/// Rows of heads whose first dimensions are turned: [batch, heads, length, dim].
+at::Tensor turned(const Call& call, const at::Tensor& rows, std::int64_t heads) {
+  const at::Tensor copy = rows.clone();
+  if (rotates(call)) turn(call, copy.view({rows.size(0), heads, -1}), 1);
+  return heads_of(copy, call.op.shape.batch, heads);
+}
+
+/// The keys that none of the layer's queries may see, whatever is chosen.
+at::Tensor hidden(const Call& call) {
+  const at::Tensor positions = at::arange(call.op.shape.queries, call.rank.index_options());
+  const at::Tensor& documents = call.batch->documents;
+  const LayerClass layer = call.layer_class();
+  return hidden_keys({.queries = positions,
+                      .keys = positions,
+                      .window = layer.window,
+                      .chunked = layer.chunked,
+                      .query_documents = documents,
+                      .key_documents = documents});
+}
+
+}  // namespace
+
+/// Operands: queries of all heads, keys, weights of the heads.
+void choose_keys(Call& call) {
+  const Shape& s = call.op.shape;
+  const auto exact = call.exact_type();
+  const at::Tensor queries = turned(call, call.read(0), s.heads).to(exact);
+  const at::Tensor keys = turned(call, call.read(1), 1).to(exact);
+  const at::Tensor weights = heads_of(call.read(2), s.batch, s.heads).to(exact);
+  const at::Tensor by_head = at::matmul(queries, keys.transpose(-1, -2)).relu() * weights;
+  const at::Tensor scores =
+      by_head.sum(1, true).masked_fill(hidden(call), -std::numeric_limits<double>::infinity());
+  const std::int64_t count = std::min(call.rank.setting.model->latent->index_top_k, s.keys);
+  call.write(0, largest_of_rows(scores.reshape({-1, s.keys}), count).to(at::kInt));
+}
+
+/// A choice has no gradient, and the loss by which an indexer learns what attention weighs is not
+/// computed: its weights stay, as in transformers.
+void choose_keys_backward(Call& call) {
+  for (std::size_t operand = 0; operand < 3; ++operand) {
+    call.write(operand, at::zeros_like(call.read(operand)));
+  }
+}
+
+}  // namespace stepwright
