@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,40 @@ double sent_s(const std::vector<double>& ends, const Turns& turns, const TurnSec
   return sent_s;
 }
 
+/// Where micro-batches come from at a place, by the chunks of the model.
+struct Links {
+  static constexpr std::int64_t kNone = -1;
+
+  struct End {
+    std::int64_t chunk = kNone;
+    bool hops = false;  ///< From another position.
+  };
+
+  std::int64_t chunk = 0;  ///< Its own.
+  End forward;             ///< Whose forward comes before its own,
+  End backward;            ///< and whose backward.
+};
+
+Links::End end_at(const Placement& placement, std::optional<Place> place, std::int64_t own) {
+  if (!place) return {};
+  return {placement.model_chunk(*place), place->position != own};
+}
+
+/// By position, then chunk.
+std::vector<Links> links_of(const Placement& placement) {
+  std::vector<Links> links;
+  links.reserve(static_cast<std::size_t>(placement.positions() * placement.chunks()));
+  for (std::int64_t position = 0; position < placement.positions(); ++position) {
+    for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
+      const Place own{position, chunk};
+      links.push_back({.chunk = placement.model_chunk(own),
+                       .forward = end_at(placement, placement.previous(own), position),
+                       .backward = end_at(placement, placement.next(own), position)});
+    }
+  }
+  return links;
+}
+
 /// Finds an order of turns.
 template <class Step>
 class Ordering {
@@ -73,7 +108,8 @@ class Ordering {
   Ordering(std::span<const Turns> turns, const Placement& placement,
            const std::vector<std::int32_t>& first)
       : turns_(turns),
-        placement_(placement),
+        links_(links_of(placement)),
+        chunks_of_position_(placement.chunks()),
         first_(first),
         chunks_(placement.model_chunks()),
         known_(static_cast<std::size_t>(2 * micro_batches_of(turns) * chunks_), kNotYet),
@@ -98,26 +134,31 @@ class Ordering {
   static constexpr std::int32_t kNotYet = -1;
 
   /// The cell that keeps the turn of a forward, or of a backward or data gradient.
-  [[nodiscard]] std::size_t cell(Direction direction, const Place& place,
+  [[nodiscard]] std::size_t cell(Direction direction, std::int64_t model_chunk,
                                  std::int64_t micro_batch) const {
     const std::int64_t passed = 2 * micro_batch + (direction == Direction::kForward ? 0 : 1);
-    return static_cast<std::size_t>(passed * chunks_ + placement_.model_chunk(place));
+    return static_cast<std::size_t>(passed * chunks_ + model_chunk);
+  }
+
+  [[nodiscard]] const Links& links(std::int64_t position, std::int64_t chunk) const {
+    return links_[static_cast<std::size_t>(position * chunks_of_position_ + chunk)];
   }
 
   /// Finds what one part of a step waits for; false where that has not come yet.
   bool find(const Part& part, Step& step, std::size_t which) const {
-    const Place own{step.position, part.chunk};
+    const Links& own = links(step.position, part.chunk);
     std::int32_t& turn = step.waits[which];
     if (part.direction == Direction::kWeightGradient) {
-      turn = known_[cell(Direction::kBackward, own, part.micro_batch)];
+      turn = known_[cell(Direction::kBackward, own.chunk, part.micro_batch)];
       return turn != kNotYet;
     }
     const bool forward = part.direction == Direction::kForward;
-    const auto before = forward ? placement_.previous(own) : placement_.next(own);
-    if (!before && forward) return true;
-    turn = known_[before ? cell(part.direction, *before, part.micro_batch)
-                         : cell(Direction::kForward, own, part.micro_batch)];
-    step.hops[which] = before && before->position != own.position;
+    const Links::End& before = forward ? own.forward : own.backward;
+    const bool first = before.chunk == Links::kNone;
+    if (first && forward) return true;
+    turn = known_[first ? cell(Direction::kForward, own.chunk, part.micro_batch)
+                        : cell(part.direction, before.chunk, part.micro_batch)];
+    step.hops[which] = before.hops;
     return turn != kNotYet;
   }
 
@@ -133,7 +174,8 @@ class Ordering {
     if (turn.beside && !find(*turn.beside, step, 1)) return false;
     for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
       if (part == nullptr || part->direction == Direction::kWeightGradient) continue;
-      known_[cell(part->direction, {step.position, part->chunk}, part->micro_batch)] = step.turn;
+      const std::int64_t chunk = links(step.position, part->chunk).chunk;
+      known_[cell(part->direction, chunk, part->micro_batch)] = step.turn;
     }
     steps.push_back(step);
     ++next_[position];
@@ -151,7 +193,8 @@ class Ordering {
   }
 
   std::span<const Turns> turns_;
-  const Placement& placement_;
+  std::vector<Links> links_;
+  std::int64_t chunks_of_position_;
   const std::vector<std::int32_t>& first_;
   std::int64_t chunks_;              ///< Of the model.
   std::vector<std::int32_t> known_;  ///< Turns, by `cell`.
