@@ -64,6 +64,8 @@ struct Draft {
   std::string source;   ///< The file that is read, under its name in messages.
   std::string program;  ///< The training program that a command starts, where one is named.
   std::optional<Architecture> model;
+  /// Whether layers of the model have experts, also where only the one that a person gives says it.
+  bool routed = false;
   std::string lacks;  ///< "the vocabulary (--set vocab-size=N)": what files do not say of it.
   std::optional<std::int64_t> sequences;        ///< Global batch.
   std::optional<std::int64_t> length;           ///< Tokens of a sequence.

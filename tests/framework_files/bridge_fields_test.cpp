@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
 namespace stepwright {
@@ -110,6 +111,48 @@ TEST(BridgeFields, KeepTheirNamesAndLines) {
                              Field(&UnreadSetting::matters, Matters::kYes))));
   EXPECT_THAT(plan.report.not_read,
               Not(Contains(Field(&UnreadSetting::name, "train.train_iters"))));
+}
+
+// The form of NVIDIA-NeMo/Megatron-Bridge
+// examples/recipes/llama/conf/llama3_8b_pretrain_override.yaml.
+constexpr const char* kOverrides = R"(train:
+  global_batch_size: 128
+  micro_batch_size: 1
+optimizer:
+  lr: 1.0e-6
+  use_distributed_optimizer: true
+  bf16: true
+  optimizer_cpu_offload: true
+model:
+  seq_length: 8192
+  tensor_model_parallel_size: 2
+  pipeline_model_parallel_size: 2
+  sequence_parallel: true
+)";
+
+TEST(BridgeFields, OverridesGoOverARecipe) {
+  const SourceFile file{"sft.yaml", kOverrides};
+  Given given{.cluster = "dgx-h100:2"};
+  EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
+  given.model = "llama-3-8b";
+  const ImportedPlan plan = import_sources("", {&file, 1}, given);
+  EXPECT_EQ(plan.target, "nemo");
+  EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
+  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan.planned.plan.parallel.data, 4);
+  EXPECT_GT(plan.planned.plan.offload.optimizer, 0);
+  EXPECT_THAT(plan.report.not_read, Contains(AllOf(Field(&UnreadSetting::name, "recipe"),
+                                                   Field(&UnreadSetting::matters, Matters::kYes))));
+  EXPECT_THAT(plan.report.not_read, Contains(AllOf(Field(&UnreadSetting::name, "optimizer.lr"),
+                                                   Field(&UnreadSetting::matters, Matters::kNo))));
+  given.model = "qwen3-30b-a3b";
+  given.settings = {"model.expert_model_parallel_size=4"};
+  EXPECT_EQ(import_sources("", {&file, 1}, given).planned.plan.parallel.expert, 4);
+  given.model = "llama-3-8b";
+  given.settings.clear();
+  SourceFile silent = file;
+  silent.text.erase(silent.text.find("  bf16: true\n"), 13);
+  EXPECT_EQ(import_sources("", {&silent, 1}, given).planned.job.precision, DType::kBf16);
 }
 
 }  // namespace

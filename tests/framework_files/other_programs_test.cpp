@@ -31,6 +31,18 @@ modules:
       use_turbo_attention: true
 )";
 
+TEST(Primus, ItsOwnSizesOfAModelAreNotThoseThatWereReleased) {
+  const std::string text =
+      "modules:\n  pre_trainer:\n    framework: megatron\n    config: pre_trainer.yaml\n"
+      "    model: gpt_oss_20B.yaml\n    overrides:\n      micro_batch_size: 1\n"
+      "      global_batch_size: 64\n      seq_length: 4096\n      expert_model_parallel_size: 8\n";
+  EXPECT_THAT([&] { import_text("", "exp.yaml", text); },
+              testing::ThrowsMessage<Error>(HasSubstr(
+                  "exp.yaml:5:1: modules.pre_trainer.model: has sizes of its own in Primus")));
+  EXPECT_EQ(
+      import_text("", "exp.yaml", text, {.model = "gpt-oss-20b"}).planned.plan.parallel.expert, 8);
+}
+
 TEST(Primus, ReadsWordsOfMegatron) {
   const ImportedPlan read = import_text("", "exp.yaml", kPrimus);
   EXPECT_EQ(read.target, "primus");
@@ -391,9 +403,16 @@ TEST(NemoRl, LaysAFileOverItsParent) {
 }
 
 TEST(NemoRl, SaysThatTheParentIsMissing) {
-  const ImportedPlan read =
-      import_text("", "child.yaml", kNemoRlChild, {.nodes = 2, .batch = "512"});
-  EXPECT_THAT(read.report.not_read, lists("defaults", Matters::kYes));
+  const Given given{.cluster = "dgx-h100:2", .nodes = 2, .batch = "512"};
+  const SourceFile child{"child.yaml", kNemoRlChild};
+  EXPECT_THAT([&] { import_sources("", {&child, 1}, given); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "child.yaml:1:1: defaults: names the file that says tensor_model_parallel_size: "
+                  "give it, too")));
+  Given said = given;
+  said.settings = {"policy.megatron_cfg.tensor_model_parallel_size=2"};
+  EXPECT_THAT(import_sources("", {&child, 1}, said).report.not_read,
+              lists("defaults", Matters::kYes));
 }
 
 TEST(Nanotron, ReadsParallelismAndTokens) {
@@ -494,6 +513,9 @@ TEST(GptNeox, ExpertsAreNoDenseModelAndKernelsAreAskedFor) {
   EXPECT_TRUE(kernels("scaled_upper_triang_masked_softmax_fusion: true\n").fused_softmax);
   EXPECT_TRUE(kernels("bias_gelu_fusion: true\n").fused_activation);
   EXPECT_TRUE(kernels("rmsnorm_fusion: true\n").fused_norm);
+  EXPECT_EQ(kernels("attention_config: [[[flash], all]]\n").attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(kernels("attention_config: [[[global], 12]]\n").attention, AttentionKernel::kUnfused);
+  EXPECT_THROW(kernels("attention_config: [flash]\n"), Error);
   EXPECT_NO_THROW(kernels("num_experts: 1\n"));
   EXPECT_THROW(kernels("num_experts: 4\n"), Error);
 }

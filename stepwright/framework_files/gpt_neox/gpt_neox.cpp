@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
@@ -170,6 +172,23 @@ void read_neox_kernels(const Fields& fields, Draft& draft) {
   }
 }
 
+/// `[[["flash"], 32]]`, `[[["global"], "all"]]`: one kernel of attention in all layers; others are
+/// left. megatron/neox_arguments/utils.py: expand_attention_types.
+void read_neox_attention(const Fields& fields, Draft& draft) {
+  const auto config = fields.node().find("attention_config");
+  if (!config || !config->is_sequence()) return;
+  std::set<std::string> kinds;
+  for (std::size_t i = 0; i < config->size(); ++i) {
+    const Node group = config->at(i);
+    const bool pair = group.is_sequence() && group.size() == 2 && group.at(0).is_sequence();
+    if (!pair) config->fail("must be a list of [[kinds], count], as [[[\"flash\"], \"all\"]]");
+    for (std::size_t k = 0; k < group.at(0).size(); ++k) kinds.insert(group.at(0).at(k).text());
+  }
+  if (kinds != std::set<std::string>{"flash"} && kinds != std::set<std::string>{"global"}) return;
+  static_cast<void>(fields.find("attention_config"));
+  draft.attention = kinds.contains("flash") ? AttentionKernel::kFlash2 : AttentionKernel::kUnfused;
+}
+
 void read_neox_batch(const Fields& fields, Draft& draft) {
   draft.length = fields.size("seq_length");
   draft.sequences = fields.size("train_batch_size");
@@ -208,6 +227,7 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
   read_neox_precision(fields, draft);
   read_neox_batch(fields, draft);
   read_neox_kernels(fields, draft);
+  read_neox_attention(fields, draft);
   static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdam, "Adam"},
                                                 {Optimizer::kAdam, "adam"},
                                                 {Optimizer::kAdamW, "AdamW"},

@@ -116,7 +116,7 @@ void add_precision(Node root, BridgeFields& bridge) {
     bridge.fields.set(field, placed_at(Tree::scalar(std::string(word), false), from));
     bridge.names[std::string(field)] = name;
   };
-  for (const std::string_view section : {"model", "mixed_precision"}) {
+  for (const std::string_view section : {"optimizer", "model", "mixed_precision"}) {
     const auto node = root.find(section);
     if (!node || !node->is_mapping()) continue;
     const Fields fields(*node);
@@ -125,7 +125,7 @@ void add_precision(Node root, BridgeFields& bridge) {
         set("precision", type, *fields.find(type), std::string(section) + "." + std::string(type));
       }
     }
-    if (section == "model") continue;
+    if (section != "mixed_precision") continue;
     for (const std::string_view name : {"fp8", "fp8_recipe", "fp4", "grad_reduce_in_fp32"}) {
       const auto value = fields.find(name);
       if (value) set(name, value->text(), *value, "mixed_precision." + std::string(name));
@@ -195,8 +195,18 @@ constexpr std::string_view kIdleOfModel[] = {"bf16",
                                              "moe_z_loss_coeff",
                                              "moe_router_bias_update_rate"};
 
+constexpr std::string_view kIdleOfOptimizer[] = {"lr",           "min_lr",
+                                                 "weight_decay", "adam_beta1",
+                                                 "adam_beta2",   "adam_eps",
+                                                 "clip_grad",    "bf16",
+                                                 "fp16",         "use_distributed_optimizer",
+                                                 "loss_scale",   "log_num_zeros_in_grad"};
+
 bool is_idle(const std::string& key) {
   const std::size_t dot = key.find('.');
+  if (key.starts_with("optimizer.")) {
+    return std::ranges::find(kIdleOfOptimizer, key.substr(dot + 1)) != std::end(kIdleOfOptimizer);
+  }
   if (dot == std::string::npos) {
     return std::ranges::find(kIdleOfModel, key) != std::end(kIdleOfModel);
   }
@@ -211,6 +221,15 @@ BridgeFields bridge_fields(Node root) {
   bridge.whole = target && target->text().ends_with("ConfigContainer");
   for (const auto& [section, node] : root.members()) {
     if (node.is_mapping()) add_section(section, node, bridge);
+  }
+  // src/megatron/bridge/training/config.py: either switch sets both.
+  const auto optimizer = root.find("optimizer");
+  const auto shares = optimizer && optimizer->is_mapping()
+                          ? optimizer->find("use_distributed_optimizer")
+                          : std::nullopt;
+  if (shares && !shares->is_null() && shares->boolean()) {
+    bridge.fields.set("use_distributed_optimizer", placed_at(Tree(true), *shares));
+    bridge.names["use_distributed_optimizer"] = "optimizer.use_distributed_optimizer";
   }
   set_activation(Fields(root).section("model"), bridge.fields);
   if (bridge.fields.find("activation") != nullptr) {

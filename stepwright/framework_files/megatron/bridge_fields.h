@@ -31,6 +31,9 @@ inline constexpr BridgeField kBridgeFields[] = {
     {"optimizer", "optimizer", "optimizer"},
     {"sgd_momentum", "optimizer", "sgd_momentum"},
     {"use_precision_aware_optimizer", "optimizer", "use_precision_aware_optimizer"},
+    {"optimizer_cpu_offload", "optimizer", "optimizer_cpu_offload"},
+    {"optimizer_offload_fraction", "optimizer", "optimizer_offload_fraction"},
+    {"overlap_cpu_optimizer_d2h_h2d", "optimizer", "overlap_cpu_optimizer_d2h_h2d"},
     {"exp_avg_dtype", "optimizer", "exp_avg_dtype"},
     {"exp_avg_sq_dtype", "optimizer", "exp_avg_sq_dtype"},
     {"ckpt_format", "checkpoint", "ckpt_format"},
@@ -45,6 +48,7 @@ inline constexpr BridgeField kBridgeFields[] = {
 struct BridgeFields {
   Tree fields = Tree::mapping();  ///< What is no field of Megatron stands under `section.name`.
   std::map<std::string, std::string> names;  ///< "train.micro_batch_size", by field.
+  std::string assumed;                       ///< A field that no line says.
   bool whole = false;  ///< It states all there is, as the YAML that training writes does.
 };
 

@@ -253,6 +253,8 @@ class ArgumentReader {
                         names.size() > kMostNamed ? ", ..." : "");
     } else if (const auto near = nearest(word.text, arguments_beginning(""))) {
       why = fmt::format("did you mean {}?", *near);
+    } else if (word.text.size() > 2) {
+      why = "no argument of Megatron-LM: a fork's own, and what it changes is not known";
     }
     report_.not_read.push_back(
         {printable(word.text), values_text(values_), name_, word.line, Matters::kMaybe, why});

@@ -138,7 +138,7 @@ void read_kernels_of_fields(const Fields& fields, Draft& draft) {
   read_layers(fields, draft);
   read_graphs(fields, draft);
   draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
-  if (fields.has("num_moe_experts")) {
+  if (draft.routed) {
     const Dispatcher usual =
         is_megatron_deepspeed(fields) ? Dispatcher::kAllToAll : Dispatcher::kAllGather;
     draft.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);

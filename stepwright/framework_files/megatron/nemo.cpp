@@ -158,6 +158,19 @@ std::string imports_of(const Architecture& model) {
   return text;
 }
 
+/// A YAML that is no whole container goes over a recipe that a command chooses:
+/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/omegaconf_utils.py.
+void take_recipe_below(const std::string& file, BridgeFields& bridge, Draft& draft) {
+  draft.report.not_read.push_back(
+      {"recipe", "", file, 0, Matters::kYes,
+       "what the recipe below these values says, which a command chooses: what they do not say is "
+       "as Megatron-Core has it"});
+  if (bridge.fields.find("precision") != nullptr) return;
+  bridge.fields.set("precision", "bf16");
+  bridge.assumed = "precision";
+  draft.assume("job.precision", "bf16_mixed, as recipes of Megatron-Bridge have it");
+}
+
 }  // namespace
 
 std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -193,14 +206,23 @@ void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& dra
       with_settings(python ? read_python_call(file.text, "ConfigContainer", file.name)
                            : Document::parse(file.text, file.name),
                     given);
-  const BridgeFields bridge = bridge_fields(document.root());
+  BridgeFields bridge = bridge_fields(document.root());
+  if (!python && !bridge.whole) take_recipe_below(file.name, bridge, draft);
   const Document flat = Document::from(bridge.fields, file.name);
   const Fields said(flat.root());
   read_megatron_fields(said, draft, given, file.name);
   list_settings(said, file.name, kMegatronSettings, draft.report);
   report_bridge(bridge, draft.report);
+  std::erase_if(draft.report.read,
+                [&](const ReadSetting& one) { return one.name == bridge.assumed; });
 }
 
-bool is_nemo(const SourceFile& file) { return holds(file, "ConfigContainer"); }
+bool is_nemo(const SourceFile& file) {
+  if (holds(file, "ConfigContainer")) return true;
+  const std::string text = "\n" + file.text;
+  const bool sections =
+      text.find("\nmodel:") != std::string::npos && text.find("\ntrain:") != std::string::npos;
+  return sections && holds(file, "_model_parallel_size:") && holds(file, "global_batch_size:");
+}
 
 }  // namespace stepwright

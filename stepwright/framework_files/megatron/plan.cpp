@@ -203,7 +203,7 @@ void read_degrees(const Fields& fields, Draft& draft) {
   degrees.pipeline = fields.integer("pipeline_model_parallel_size", 1);
   degrees.context = fields.integer("context_parallel_size", 1);
   // Of a model without experts they mean nothing.
-  if (fields.has("num_moe_experts")) {
+  if (draft.routed) {
     degrees.expert = fields.integer("expert_model_parallel_size", 1);
     degrees.expert_tensor = fields.integer("expert_tensor_parallel_size", degrees.tensor);
   }
@@ -218,7 +218,7 @@ void read_degrees(const Fields& fields, Draft& draft) {
     }
   }
   if (fields.flag("use_tp_pp_dp_mapping", false))
-    read_rank_order(*fields.find("use_tp_pp_dp_mapping"), fields.has("num_moe_experts"), draft);
+    read_rank_order(*fields.find("use_tp_pp_dp_mapping"), draft.routed, draft);
 }
 
 void read_schedule(const Fields& fields, Draft& draft) {
@@ -326,8 +326,7 @@ void read_data(const Fields& fields, Draft& draft) {
     const Node instances = *fields.find("num_distributed_optimizer_instances");
     const std::int64_t count = instances.integer(1, kMostOfField);
     const std::int64_t experts = plan.parallel.expert_data();
-    const bool routed = fields.has("num_moe_experts");
-    if (ranks % count != 0 || (routed && experts % count != 0)) {
+    if (ranks % count != 0 || (draft.routed && experts % count != 0)) {
       instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
     }
     sharding.group = ranks / count;
@@ -372,6 +371,8 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
                           const std::string& file) {
   draft.source = file;
   draft.model = read_model_fields(fields, given, draft);
+  draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
+                 (given.known_model && given.known_model->experts);
   draft.length = fields.size("seq_length");
   read_degrees(fields, draft);
   settle_ranks(draft, given, file);

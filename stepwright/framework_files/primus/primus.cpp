@@ -129,6 +129,13 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
   if (known == nullptr) {
     trainer.find("model")->fail("is none of the built-in models: --model is required");
   }
+  // primus/configs/models/megatron/gpt_oss_20B.yaml goes over DeepSeek's: a shared expert, its
+  // tokenizer, no sinks and no windows.
+  if (known->model.starts_with("gpt-oss") && trainer.word("framework", "megatron") == "megatron") {
+    trainer.find("model")->fail(
+        "has sizes of its own in Primus for Megatron-LM, not those of the released model: --model "
+        "says them (or gpt-oss-20b, where its own are near enough)");
+  }
   draft.model = built_in_model(known->model);
   draft.notes.push_back(
       fmt::format("{} is taken to be the model {}.", printable(whole), known->model));

@@ -116,11 +116,25 @@ void read_policy_recompute(const Fields& config, Tree& fields) {
   }
 }
 
+/// Degrees are the parent's where a file does not say them: without it they are not known.
+void check_parent(const Fields& root, const Fields& config,
+                  std::span<const std::string_view> degrees) {
+  const auto parent = root.node().find("defaults");
+  if (!parent || !parent->is_scalar() || parent->is_null()) return;
+  for (const std::string_view degree : degrees) {
+    if (config.node().find(degree)) continue;
+    parent->fail(fmt::format("names the file that says {}: give it, too", degree));
+  }
+}
+
 void read_megatron_policy(const Fields& root, const std::string& file, const Given& given,
                           Draft& draft) {
   draft.framework.name = "megatron-core";
   const Fields policy = root.section("policy");
   const Fields config = policy.section("megatron_cfg");
+  static constexpr std::string_view kDegrees[] = {"tensor_model_parallel_size",
+                                                  "pipeline_model_parallel_size"};
+  check_parent(root, config, kDegrees);
   MegatronText text{.said = megatron_tree(root.node(), kNemoRlPlaces), .program = "NeMo-RL"};
   const DType precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
   text.derived.set("precision", precision == DType::kBf16   ? "bf16"
