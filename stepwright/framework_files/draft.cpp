@@ -106,6 +106,12 @@ Architecture settled_model(Draft& draft, const Given& given, const std::string& 
   if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
   if (!given.known_model) {
     if (draft.model) return *draft.model;
+    if (!draft.unknown_model.empty()) {
+      fail_input(fmt::format(
+          "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
+          "says its sizes{}",
+          file, draft.unknown_model, missing_scripts(draft)));
+    }
     const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
     fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,
                            missing_scripts(draft)));

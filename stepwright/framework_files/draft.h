@@ -66,6 +66,7 @@ struct Draft {
   std::optional<Architecture> model;
   /// Whether layers of the model have experts, also where only the one that a person gives says it.
   bool routed = false;
+  std::string unknown_model;  ///< The name of one that is not built in.
   std::string lacks;  ///< "the vocabulary (--set vocab-size=N)": what files do not say of it.
   std::optional<std::int64_t> sequences;        ///< Global batch.
   std::optional<std::int64_t> length;           ///< Tokens of a sequence.

@@ -2,20 +2,77 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright {
+namespace {
+
+/// Ids of models that were trained further from a built-in one and kept its sizes: how they begin,
+/// in small letters, and what stands in its place. Each by its config.json on the hub.
+struct SameSizes {
+  std::string_view head;
+  std::string_view like;
+  std::string_view but{};  ///< What may not follow, as its sizes are others.
+};
+constexpr SameSizes kSameSizes[] = {{"qwen2.5-coder-", "qwen2.5-"},
+                                    {"qwen2.5-math-", "qwen2.5-", "prm"},
+                                    {"qwq-32b", "qwen2.5-32b"},
+                                    {"qwen3-coder-30b-a3b", "qwen3-30b-a3b"},
+                                    // The small one does not tie its tables, as Qwen2.5-1.5B does.
+                                    {"deepseek-r1-distill-qwen-", "qwen2.5-", "1.5b"},
+                                    {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
+                                    {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
+                                    {"deepseek-r1-0528", "deepseek-v3", "-"},
+                                    {"deepseek-r1", "deepseek-v3", "-"},
+                                    {"deepseek-v3.1", "deepseek-v3", "-t"},
+                                    {"deepseek-v3-0324", "deepseek-v3"},
+                                    {"llama-3.3-70b", "llama-3.1-70b"},
+                                    {"meta-llama-3.3-70b", "llama-3.1-70b"},
+                                    {"vicuna-7b-v1.5", "llama-2-7b", "-"},
+                                    {"vicuna-13b-v1.5", "llama-2-13b", "-"},
+                                    {"zephyr-7b-beta", "mistral-7b"},
+                                    {"olmo-2-1124-7b", "olmo-2-7b"},
+                                    {"olmo-2-1124-13b", "olmo-2-13b"},
+                                    {"olmo-2-0325-32b", "olmo-2-32b"}};
+
+/// The built-in model of an id, itself or one whose sizes it has.
+std::optional<std::string_view> model_of_id(std::string_view last) {
+  if (const auto own = built_in_of_id(fmt::format("hub/{}", last))) return own;
+  std::string small(last);
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const auto& [head, like, but] : kSameSizes) {
+    if (!small.starts_with(head)) continue;
+    const std::string rest = small.substr(head.size());
+    if (!but.empty() && rest.starts_with(but)) continue;
+    if (const auto known = built_in_of_id(fmt::format("hub/{}{}", like, rest))) return known;
+    if (!like.ends_with('-') && rest.empty()) return built_in_of_id(fmt::format("hub/{}", like));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
   if (given.known_model || draft.model) return true;
   while (id.ends_with('/')) id.remove_suffix(1);
   // A folder of models holds them under their own names.
   const std::string_view last = id.substr(id.rfind('/') + 1);
-  const auto known = built_in_of_id(fmt::format("hub/{}", last));
-  if (!known) return false;
+  const auto known = model_of_id(last);
+  if (!known) {
+    draft.unknown_model = printable(id);
+    return false;
+  }
   draft.model = built_in_model(*known);
   draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
+  // Those of Gemma 3 but the smallest see images.
+  if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {
+    draft.notes.push_back("Its encoder of images is not in the plan.");
+  }
   return true;
 }
 

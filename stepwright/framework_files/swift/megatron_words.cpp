@@ -92,8 +92,11 @@ const Architecture& swift_model(const Fields& own, const Given& given, Draft& dr
     take_named_model(name, given, draft);
   }
   if (!draft.model) {
-    fail_input(fmt::format("--model is required: {} does not say the sizes of {}", file,
-                           named.empty() ? "the model" : printable(named)));
+    if (named.empty()) fail_input(fmt::format("--model is required: {} names no model", file));
+    fail_input(fmt::format(
+        "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
+        "says its sizes",
+        file, printable(named)));
   }
   return *draft.model;
 }

@@ -1,0 +1,49 @@
+#include "stepwright/framework_files/named_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "imported.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+std::string named_as(std::string_view id) {
+  Draft draft;
+  return take_named_model(id, {}, draft) ? draft.model->name : "no " + draft.unknown_model;
+}
+
+TEST(NamedModel, ModelsTrainedFurtherHaveTheSizesThatTheyBeganWith) {
+  EXPECT_EQ(named_as("meta-llama/Llama-3.1-8B-Instruct"), "llama-3.1-8b");
+  EXPECT_EQ(named_as("Qwen/Qwen2.5-Coder-7B-Instruct"), "qwen2.5-7b");
+  EXPECT_EQ(named_as("Qwen/Qwen2.5-Math-7B"), "qwen2.5-7b");
+  EXPECT_EQ(named_as("/data/models/DeepSeek-R1-Distill-Qwen-14B/"), "qwen2.5-14b");
+  EXPECT_EQ(named_as("deepseek-ai/DeepSeek-R1-Distill-Llama-70B"), "llama-3.1-70b");
+  EXPECT_EQ(named_as("deepseek-ai/DeepSeek-R1"), "deepseek-v3");
+  EXPECT_EQ(named_as("meta-llama/Llama-3.3-70B-Instruct"), "llama-3.1-70b");
+  EXPECT_EQ(named_as("allenai/OLMo-2-1124-7B"), "olmo-2-7b");
+  EXPECT_EQ(named_as("Qwen/Qwen3-Coder-30B-A3B-Instruct"), "qwen3-30b-a3b");
+}
+
+TEST(NamedModel, OthersAreNamedAsUnknown) {
+  for (const char* id : {"deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", "Qwen/Qwen2.5-Coder-9B",
+                         "deepseek-ai/DeepSeek-R1-Unknown", "vicuna-7b-v1.5-16k"}) {
+    EXPECT_EQ(named_as(id), std::string("no ") + id);
+  }
+  EXPECT_EQ(named_as(""), "no ");
+}
+
+TEST(NamedModel, ReadersAskForAModelByItsName) {
+  const std::string text =
+      "#!/bin/bash\npython3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=mine/Odd-7B "
+      "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 trainer.n_gpus_per_node=8 "
+      "trainer.nnodes=1\n";
+  EXPECT_THAT([&] { import_text("", "run.sh", text, {.cluster = "dgx-h100"}); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "--model is required: run.sh names the model mine/Odd-7B, which is not built in: "
+                  "--model CONFIG.JSON says its sizes")));
+}
+
+}  // namespace
+}  // namespace stepwright
