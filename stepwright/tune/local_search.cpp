@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
+#include "stepwright/core/parallel.h"
 #include "stepwright/tune/choices.h"
 #include "stepwright/tune/confirm.h"
 #include "stepwright/tune/neighbours.h"
@@ -22,13 +24,14 @@ std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& pla
   return candidates;
 }
 
-/// Prices those that may be faster than `best_s` by their turns, and sorts all by price.
-void play_near(std::vector<Candidate>& candidates, double best_s, PlayedPrices& prices) {
+/// Prices those that may be faster than the best by their turns, and sorts all by price.
+void play_near(std::vector<Candidate>& candidates, const Evaluation& evaluation,
+               PlayedPrices& prices) {
+  std::vector<Candidate*> open;
   for (Candidate& candidate : candidates) {
-    if (candidate.price.lower_bound_s >= best_s) continue;
-    candidate.price = prices.played(candidate.plan, candidate.text);
-    candidate.key = candidate.price.seconds;
+    if (candidate.price.lower_bound_s < evaluation.best_s()) open.push_back(&candidate);
   }
+  prices.play(open, evaluation.threads());
   std::ranges::sort(candidates, before);
 }
 
@@ -47,6 +50,26 @@ std::vector<Plan> around(PlayedPrices& prices, const Job& job, const Dimensions&
 
 }  // namespace
 
+void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
+  std::vector<Candidate*> fresh;
+  for (Candidate* candidate : candidates) {
+    if (known_.try_emplace(candidate->text).second) fresh.push_back(candidate);
+  }
+  const auto workers = static_cast<std::size_t>(std::max(1, threads));
+  parallel_for(threads, workers, [&](std::size_t worker) {
+    std::optional<Pricer> own;
+    Pricer& pricer = worker == 0 ? pricer_ : own.emplace(job_, cost_, shared_);
+    for (std::size_t i = worker; i < fresh.size(); i += workers) {
+      fresh[i]->price = pricer.played_price(fresh[i]->plan);
+    }
+  });
+  for (const Candidate* candidate : fresh) known_[candidate->text] = candidate->price;
+  for (Candidate* candidate : candidates) {
+    candidate->price = known_.at(candidate->text);
+    candidate->key = candidate->price.seconds;
+  }
+}
+
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
                                       const Dimensions& space, double capacity_bytes) {
   std::vector<Candidate> near;
@@ -55,7 +78,7 @@ std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& pric
     before_s = evaluation.best_s();
     near = priced(prices, around(prices, evaluation.job(), space, evaluation.ranked().front().plan),
                   capacity_bytes);
-    play_near(near, evaluation.best_s(), prices);
+    play_near(near, evaluation, prices);
     settle(evaluation, near, 1, prices.most_operators());
   }
   return near;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,18 @@ class PlayedPrices {
   /// Descents that use it stop where `most_operators` were played.
   PlayedPrices(const Job& job, const CostModel& cost, const PriceStore& shared = {},
                std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
-      : job_(job), pricer_(job, cost, shared), work_(job, cost), most_operators_(most_operators) {}
+      : job_(job),
+        cost_(cost),
+        shared_(shared),
+        pricer_(job, cost, shared),
+        work_(job, cost),
+        most_operators_(most_operators) {}
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Prices a plan by its closed form.
   Price price(const Plan& plan) { return pricer_.price(plan); }
-  /// Prices a plan by its turns; `text` is the plan's.
-  const Price& played(const Plan& plan, const std::string& text) {
-    const auto [entry, fresh] = known_.try_emplace(text);
-    if (fresh) entry->second = pricer_.played_price(plan);
-    return entry->second;
-  }
+  /// Prices candidates by their turns.
+  void play(std::span<Candidate* const> candidates, int threads);
 
   /// The plan with a balanced split, where it has one (`with_balanced_split`).
   std::optional<Plan> balanced(const Plan& plan) { return with_balanced_split(work_, plan); }
@@ -47,6 +49,8 @@ class PlayedPrices {
 
  private:
   const Job& job_;
+  const CostModel& cost_;
+  PriceStore shared_;
   Pricer pricer_;
   WorkFloor work_;
   std::int64_t most_operators_;

@@ -98,11 +98,19 @@ bool contains(const Job& job, const Dimensions& space, const Plan& plan) {
   if (!inside) return false;
   // A canonical plan has the usual value where a choice means nothing, listed or not.
   each_other(job, space, [&](const auto& values, const auto& put) {
-    inside = inside && std::ranges::any_of(values, [&](const auto& value) {
-               Plan same = plan;
-               put(same, value);
-               return same == plan || (!broken_rule(job, same) && canonical(same, job) == plan);
-             });
+    const auto with = [&](const auto& value) {
+      Plan same = plan;
+      put(same, value);
+      return same;
+    };
+    const auto is_own = [&](const auto& value) { return with(value) == plan; };
+    const auto means_own = [&](const auto& value) {
+      const Plan same = with(value);
+      return !broken_rule(job, same) && canonical(same, job) == plan;
+    };
+    // Most plans have a value of the list itself, which is seen at once.
+    inside =
+        inside && (std::ranges::any_of(values, is_own) || std::ranges::any_of(values, means_own));
   });
   return inside;
 }
