@@ -231,7 +231,7 @@ TEST(LlamaFactory, ScriptsNameAFileOfSettings) {
                   HasSubstr("train.sh:1: names examples/sft.yaml: give this file, too")));
 }
 
-TEST(LlamaFactory, WhatTrainsNothingOrElsewhereIsRefused) {
+TEST(LlamaFactory, WhatTrainsNothingIsRefused) {
   const auto refused_as = [](const std::string& lines) -> std::string {
     try {
       started(std::string("model_name_or_path: Qwen/Qwen3-8B\nstage: sft\n") + lines);
@@ -242,8 +242,49 @@ TEST(LlamaFactory, WhatTrainsNothingOrElsewhereIsRefused) {
     return "";
   };
   EXPECT_THAT(refused_as("do_predict: true\n"), HasSubstr("has no do_train"));
-  EXPECT_THAT(refused_as("do_train: true\npipeline_model_parallel_size: 4\n"),
-              HasSubstr("its trainer on Megatron-Core"));
+}
+
+// The form of hiyouga/LLaMA-Factory examples/megatron/qwen3_moe_full.yaml (USE_MCA=1).
+constexpr const char* kFactoryOnMegatron = R"(model_name_or_path: Qwen/Qwen3-30B-A3B-Instruct-2507
+stage: sft
+do_train: true
+finetuning_type: full
+cutoff_len: 4096
+per_device_train_batch_size: 1
+gradient_accumulation_steps: 8
+bf16: true
+tensor_model_parallel_size: 2
+sequence_parallel: true
+pipeline_model_parallel_size: 2
+virtual_pipeline_model_parallel_size: 2
+expert_model_parallel_size: 2
+recompute_granularity: selective
+recompute_modules: core_attn,moe_act
+moe_grouped_gemm: true
+moe_token_dispatcher_type: alltoall
+use_distributed_optimizer: true
+overlap_grad_reduce: true
+)";
+
+TEST(LlamaFactory, ReadsItsTrainerOnMegatron) {
+  const ImportedPlan plan = started(kFactoryOnMegatron);
+  const auto& [job, layout] = plan.planned;
+  EXPECT_EQ(job.framework.name, "megatron-core");
+  EXPECT_EQ(layout.parallel,
+            (Parallel{.tensor = 2, .pipeline = 2, .expert = 2, .expert_tensor = 1, .data = 2}));
+  EXPECT_EQ(layout.schedule.chunks, 2);
+  EXPECT_EQ(job.sequences, 2 * 8);
+  EXPECT_EQ(job.length, 4096);
+  EXPECT_EQ(job.precision, DType::kBf16);
+  EXPECT_EQ(sharding_word(layout.sharding), "NNG");
+  EXPECT_EQ(left_out_of(started(with(kFactoryOnMegatron, "variable_seq_lengths: true\n")),
+                        "variable_seq_lengths"),
+            "that sequences are of different lengths");
+  std::string adapted = kFactoryOnMegatron;
+  adapted.replace(adapted.find("finetuning_type: full"), 21, "finetuning_type: lora");
+  EXPECT_THAT(left_out_of(started(adapted), "finetuning_type"), HasSubstr("adapters"));
+  EXPECT_THAT(refused(with(kFactoryOnMegatron, "context_parallel_size: x\n")),
+              HasSubstr("context_parallel_size: must be an integer"));
 }
 
 TEST(LlamaFactory, ProductsInFp8StandAboveDeepSpeed) {

@@ -19,6 +19,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/llamafactory/mca.h"
 #include "stepwright/framework_files/llamafactory/settings.h"
 #include "stepwright/framework_files/llamafactory/v1.h"
 #include "stepwright/model/catalog.h"
@@ -103,7 +104,7 @@ void read_recomputation(const Fields& fields, Draft& draft) {
 constexpr PackingWords kNeatPacking = {
     .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
 
-/// Fails on what trains nothing, or by another trainer.
+/// Fails on what trains nothing.
 void check_trains(const Fields& fields) {
   const auto on = [&](std::string_view key) {
     const auto value = fields.node().find(key);
@@ -111,12 +112,6 @@ void check_trains(const Fields& fields) {
   };
   if (!on("do_train") && (on("do_predict") || on("do_eval"))) {
     fields.node().fail_unsupported("has no do_train: nothing is trained");
-  }
-  for (const std::string_view key : {"tensor_model_parallel_size", "pipeline_model_parallel_size",
-                                     "expert_model_parallel_size"}) {
-    const auto value = fields.node().find(key);
-    if (!value || value->is_null()) continue;
-    value->fail_unsupported("is of its trainer on Megatron-Core (USE_MCA), which is not read");
   }
 }
 
@@ -126,6 +121,9 @@ void read_factory_program(const HubFiles& files, const Document& document, const
   check_trains(fields);
   if (files.model) draft.model = read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
+  if (is_factory_on_megatron(fields)) {
+    return read_factory_on_megatron(files, document, given, draft);
+  }
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;

@@ -1,0 +1,93 @@
+#include "stepwright/framework_files/llamafactory/mca.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/llamafactory/settings.h"
+#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+/// Fields that it calls otherwise than Megatron-Core.
+constexpr MegatronPlace kMcaPlaces[] = {{"ddp_bucket_size", "bucket_size"}};
+
+/// What changes no figure, or what, beside the settings of the other trainers.
+constexpr KnownSetting kMcaSettings[] = {
+    {"variable_seq_lengths", "", Matters::kYes, "that sequences are of different lengths"},
+    {"sequence_packing", "", Matters::kYes, kLengthsUnsaid},
+    {"delay_grad_reduce", ""},
+    {"gradient_checkpointing", ""},
+    {"check_for_nan_in_loss_and_grad", ""},
+    {"ddp_average_in_collective", ""},
+    {"distrib_optim_*", ""},
+    {"save_hf_model", ""},
+    {"save_merged_model", ""},
+    {"ckpt_d2h_non_blocking", ""},
+    {"compile_warmup", ""},
+    {"freeze_vision_tower", ""},
+    {"freeze_multi_modal_projector", ""},
+    {"freeze_language_model", "", Matters::kYes,
+     "what is not trained: all is trained in the plan"}};
+
+/// Fields of Megatron-Core as the file says them.
+Tree said_fields(const Fields& fields) {
+  Tree said = megatron_tree(fields.node(), kMcaPlaces);
+  const Tree* modules = said.find("recompute_modules");
+  if (modules == nullptr || modules->kind != Tree::Kind::kScalar) return said;
+  // "core_attn,moe" as a list.
+  Tree list = Tree::flow_sequence();
+  list.line = modules->line;
+  for (const std::string& word : words_in(*fields.node().find("recompute_modules"))) list.add(word);
+  said.set("recompute_modules", std::move(list));
+  return said;
+}
+
+}  // namespace
+
+bool is_factory_on_megatron(const Fields& fields) {
+  static constexpr std::string_view kDegrees[] = {
+      "tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"};
+  return std::ranges::any_of(kDegrees, [&](std::string_view key) {
+    const auto value = fields.node().find(key);
+    return value && !value->is_null();
+  });
+}
+
+void read_factory_on_megatron(const HubFiles& files, const Document& document, const Given& given,
+                              Draft& draft) {
+  constexpr std::int64_t kUsualLength = 2048;
+  constexpr std::int64_t kUsualBatch = 8;
+  const std::string& name = document.name();
+  const Fields fields(document.root());
+  draft.framework.name = "megatron-core";
+  const bool half = fields.flag("fp16", false);
+  const bool brain = fields.flag("bf16", false);
+  MegatronText text{.said = said_fields(fields), .program = "mcore_adapter"};
+  text.usual.set("expert_tensor_parallel_size", 1);
+  if (brain) text.usual.set("grad_reduce_in_fp32", true);
+  text.derived.set("precision", brain ? "bf16" : half ? "fp16" : "fp32");
+  text.derived.set("seq_length", fields.integer("cutoff_len", kUsualLength));
+  text.derived.set("micro_batch_size", fields.integer("per_device_train_batch_size", kUsualBatch));
+  const std::int64_t accumulation = fields.integer("gradient_accumulation_steps", 1);
+  const auto type = fields.node().find("finetuning_type");
+  std::vector<KnownSetting> known(std::begin(kMcaSettings), std::end(kMcaSettings));
+  known.insert(known.end(), std::begin(kLlamaFactorySettings), std::end(kLlamaFactorySettings));
+  read_megatron_text(text, fields, known, given, draft, files.program->name);
+  if (given.batch.empty()) {
+    std::erase_if(draft.notes, [](const std::string& note) {
+      return note.starts_with("The batch is one micro-batch");
+    });
+    draft.micro_batches = accumulation;
+  }
+  // src/llamafactory/train/mca/workflow.py trains all weights.
+  if (type && type->is_scalar() && type->text() == "full") return;
+  draft.report.not_read.push_back(
+      {"finetuning_type", type && type->is_scalar() ? type->text() : "lora", name,
+       type ? type->line() : 0, Matters::kYes, "adapters: all weights are trained in the plan"});
+}
+
+}  // namespace stepwright
