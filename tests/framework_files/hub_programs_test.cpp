@@ -273,6 +273,9 @@ TEST(LlamaFactory, ReadsItsTrainerOnMegatron) {
   EXPECT_EQ(layout.parallel,
             (Parallel{.tensor = 2, .pipeline = 2, .expert = 2, .expert_tensor = 1, .data = 2}));
   EXPECT_EQ(layout.schedule.chunks, 2);
+  EXPECT_THAT(plan.report.read, testing::Contains(testing::AllOf(
+                                    testing::Field(&ReadSetting::name, "model_name_or_path"),
+                                    testing::Field(&ReadSetting::field, "job.model"))));
   EXPECT_EQ(job.sequences, 2 * 8);
   EXPECT_EQ(job.length, 4096);
   EXPECT_EQ(job.precision, DType::kBf16);

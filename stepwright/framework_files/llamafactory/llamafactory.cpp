@@ -122,7 +122,7 @@ void read_factory_program(const HubFiles& files, const Document& document, const
   if (files.model) draft.model = read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
   if (is_factory_on_megatron(fields)) {
-    return read_factory_on_megatron(files, document, given, draft);
+    return read_factory_on_megatron(files, fields, given, draft);
   }
   take_trainer_defaults(draft);
   Trainer trainer;

@@ -20,6 +20,7 @@ constexpr KnownSetting kMcaSettings[] = {
     {"variable_seq_lengths", "", Matters::kYes, "that sequences are of different lengths"},
     {"sequence_packing", "", Matters::kYes, kLengthsUnsaid},
     {"delay_grad_reduce", ""},
+    {"bias_activation_fusion", ""},
     {"gradient_checkpointing", ""},
     {"check_for_nan_in_loss_and_grad", ""},
     {"ddp_average_in_collective", ""},
@@ -57,12 +58,11 @@ bool is_factory_on_megatron(const Fields& fields) {
   });
 }
 
-void read_factory_on_megatron(const HubFiles& files, const Document& document, const Given& given,
+void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
                               Draft& draft) {
   constexpr std::int64_t kUsualLength = 2048;
   constexpr std::int64_t kUsualBatch = 8;
-  const std::string& name = document.name();
-  const Fields fields(document.root());
+  const std::string& name = files.program->name;
   draft.framework.name = "megatron-core";
   const bool half = fields.flag("fp16", false);
   const bool brain = fields.flag("bf16", false);
@@ -76,7 +76,7 @@ void read_factory_on_megatron(const HubFiles& files, const Document& document, c
   const auto type = fields.node().find("finetuning_type");
   std::vector<KnownSetting> known(std::begin(kMcaSettings), std::end(kMcaSettings));
   known.insert(known.end(), std::begin(kLlamaFactorySettings), std::end(kLlamaFactorySettings));
-  read_megatron_text(text, fields, known, given, draft, files.program->name);
+  read_megatron_text(text, fields, known, given, draft, name);
   if (given.batch.empty()) {
     std::erase_if(draft.notes, [](const std::string& note) {
       return note.starts_with("The batch is one micro-batch");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "stepwright/core/document.h"
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
@@ -13,7 +12,7 @@ bool is_factory_on_megatron(const Fields& fields);
 
 /// Reads such a configuration; hiyouga/LLaMA-Factory src/llamafactory/train/mca/workflow.py,
 /// alibaba/ROLL mcore_adapter/src/mcore_adapter/training_args.py. The model must be named or given.
-void read_factory_on_megatron(const HubFiles& files, const Document& document, const Given& given,
+void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
                               Draft& draft);
 
 }  // namespace stepwright
