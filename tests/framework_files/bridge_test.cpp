@@ -197,5 +197,21 @@ def nano() -> ConfigContainer:
   EXPECT_THAT(read.report.not_read, lists("ddp.overlap_grad_reduce", Matters::kYes));
 }
 
+TEST(Bridge, TablesOfTheFirstPerformanceScriptsAreRefusedByName) {
+  const std::string text = R"(from megatron.bridge.training.config import ConfigContainer
+from . import parallelism_configs as tables
+
+
+def small_h100_config() -> ConfigContainer:
+    cfg = pretrain_config(mock=True)
+    set_parallelism_and_batch_configs(cfg, tables.SMALL_H100_PARALLEL_CONFIG)
+    return cfg
+)";
+  EXPECT_THAT([&] { import_text("", "small.py", text); },
+              testing::ThrowsMessage<Error>(
+                  testing::HasSubstr("small.py: its degrees come from a module of tables through "
+                                     "set_parallelism_and_batch_configs(), which is not read")));
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -20,6 +20,9 @@ namespace stepwright {
 namespace {
 
 constexpr std::string_view kContainer = "ConfigContainer";
+/// Performance scripts before get_workload_base_config: they take degrees from a module of tables.
+constexpr std::string_view kTables = "set_parallelism_and_batch_configs(";
+constexpr std::string_view kWorkload = "get_workload_base_config(";
 /// Where a container says whose common settings it has.
 constexpr std::string_view kBase = "()";
 
@@ -141,6 +144,12 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
 
 void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const SourceFile& file = files.front();
+  if (holds(file, kTables) && !holds(file, kWorkload)) {
+    fail_input(fmt::format(
+        "{}: its degrees come from a module of tables through {}), which is not read: write them "
+        "into an override YAML, or give the later script, which has {})",
+        file.name, kTables, kWorkload));
+  }
   std::vector<PythonText> texts;
   for (const SourceFile& one : files) texts.push_back({one.text, one.name});
   const bool overrides = std::ranges::any_of(
@@ -183,7 +192,7 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
 bool is_bridge(const SourceFile& file) {
   const bool recipe = holds(file, "def ") && holds(file, kContainer);
   return recipe && (holds(file, "_common(") || holds(file, "AutoBridge.") ||
-                    holds(file, "get_workload_base_config("));
+                    holds(file, kWorkload) || holds(file, kTables));
 }
 
 }  // namespace stepwright
