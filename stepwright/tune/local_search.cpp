@@ -13,13 +13,14 @@ namespace stepwright {
 namespace {
 
 /// Plans that fit by their price.
-std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& plans,
+std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& near, int threads,
                               double capacity_bytes) {
+  const std::vector<Plan> plans = prices.with_orders(near);
+  const std::vector<Price> found = prices.price(plans, threads);
   std::vector<Candidate> candidates;
-  for (const Plan& plan : prices.with_orders(plans)) {
-    const Price price = prices.price(plan);
-    if (price.memory_bytes > capacity_bytes) continue;
-    candidates.push_back({price.seconds, plan_text(plan), plan, price});
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (found[i].memory_bytes > capacity_bytes) continue;
+    candidates.push_back({found[i].seconds, plan_text(plans[i]), plans[i], found[i]});
   }
   return candidates;
 }
@@ -50,18 +51,31 @@ std::vector<Plan> around(PlayedPrices& prices, const Job& job, const Dimensions&
 
 }  // namespace
 
+template <class Body>
+void PlayedPrices::each(int threads, std::size_t count, const Body& body) {
+  const auto workers = static_cast<std::size_t>(std::max(1, threads));
+  pricers_.resize(std::max(pricers_.size(), workers));
+  parallel_for(threads, workers, [&](std::size_t worker) {
+    std::optional<Pricer>& pricer = pricers_[worker];
+    if (!pricer) pricer.emplace(job_, cost_, shared_);
+    for (std::size_t i = worker; i < count; i += workers) body(*pricer, i);
+  });
+}
+
+std::vector<Price> PlayedPrices::price(std::span<const Plan> plans, int threads) {
+  std::vector<Price> prices(plans.size());
+  each(threads, plans.size(),
+       [&](Pricer& pricer, std::size_t i) { prices[i] = pricer.price(plans[i]); });
+  return prices;
+}
+
 void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
   std::vector<Candidate*> fresh;
   for (Candidate* candidate : candidates) {
     if (known_.try_emplace(candidate->text).second) fresh.push_back(candidate);
   }
-  const auto workers = static_cast<std::size_t>(std::max(1, threads));
-  parallel_for(threads, workers, [&](std::size_t worker) {
-    std::optional<Pricer> own;
-    Pricer& pricer = worker == 0 ? pricer_ : own.emplace(job_, cost_, shared_);
-    for (std::size_t i = worker; i < fresh.size(); i += workers) {
-      fresh[i]->price = pricer.played_price(fresh[i]->plan);
-    }
+  each(threads, fresh.size(), [&](Pricer& pricer, std::size_t i) {
+    fresh[i]->price = pricer.played_price(fresh[i]->plan);
   });
   for (const Candidate* candidate : fresh) known_[candidate->text] = candidate->price;
   for (Candidate* candidate : candidates) {
@@ -77,7 +91,7 @@ std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& pric
   while (evaluation.best_s() < before_s) {
     before_s = evaluation.best_s();
     near = priced(prices, around(prices, evaluation.job(), space, evaluation.ranked().front().plan),
-                  capacity_bytes);
+                  evaluation.threads(), capacity_bytes);
     play_near(near, evaluation, prices);
     settle(evaluation, near, 1, prices.most_operators());
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -25,13 +26,17 @@ class PlayedPrices {
       : job_(job),
         cost_(cost),
         shared_(shared),
-        pricer_(job, cost, shared),
+        pricers_(1),
         work_(job, cost),
-        most_operators_(most_operators) {}
+        most_operators_(most_operators) {
+    pricers_.front().emplace(job, cost, shared);
+  }
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Prices a plan by its closed form.
-  Price price(const Plan& plan) { return pricer_.price(plan); }
+  Price price(const Plan& plan) { return pricers_.front()->price(plan); }
+  /// The same of several.
+  std::vector<Price> price(std::span<const Plan> plans, int threads);
   /// Prices candidates by their turns.
   void play(std::span<Candidate* const> candidates, int threads);
 
@@ -41,17 +46,21 @@ class PlayedPrices {
   std::vector<Plan> with_orders(const std::vector<Plan>& plans) {
     std::vector<Plan> settled;
     for (const Plan& plan : plans) {
-      const std::vector<Plan> orders = found_orders(pricer_, job_, plan);
+      const std::vector<Plan> orders = found_orders(*pricers_.front(), job_, plan);
       settled.insert(settled.end(), orders.begin(), orders.end());
     }
     return settled;
   }
 
  private:
+  /// Calls `body(pricer, i)` for each i below `count`, on at most so many threads.
+  template <class Body>
+  void each(int threads, std::size_t count, const Body& body);
+
   const Job& job_;
   const CostModel& cost_;
   PriceStore shared_;
-  Pricer pricer_;
+  std::deque<std::optional<Pricer>> pricers_;  ///< Of threads; the first is always there.
   WorkFloor work_;
   std::int64_t most_operators_;
   std::map<std::string, Price> known_;
