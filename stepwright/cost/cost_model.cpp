@@ -8,6 +8,7 @@
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/graphed.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
 
@@ -108,6 +109,9 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
     host_memory_s_per_byte_ =
         static_cast<double>(devices_per_node_) / (constants::kHostUpdateShare.value * memory);
   }
+  if (const std::int64_t threads = host_threads(job); threads > 0) {
+    host_update_s_ = 1e-9 * constants::kHostUpdateThread.value / static_cast<double>(threads);
+  }
 }
 
 std::string CostModel::provenance() const {
@@ -147,11 +151,12 @@ double CostModel::rate_of(const Operator& op) const {
   }
 }
 
-/// A copy over the link to the host, or an update there: bound by bytes.
+/// A copy over the link to the host, bound by bytes, or an update there, by the bytes of all ranks
+/// of a node or by the threads of one.
 double CostModel::of_host_s(const Operator& op) const {
   if (op.kind != OperatorKind::kHostOptimizer) return memory_bytes(op) * host_link_s_per_byte_;
-  return static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.inner) *
-         host_memory_s_per_byte_;
+  return static_cast<double>(op.shape.rows) *
+         std::max(static_cast<double>(op.shape.inner) * host_memory_s_per_byte_, host_update_s_);
 }
 
 double CostModel::compute_s(const Operator& op) const {

@@ -121,6 +121,7 @@ class CostModel {
   Contention contention_;
   double memory_s_per_byte_ = 0;
   double host_link_s_per_byte_ = 0;    ///< Copies; 0: not stated.
+  double host_update_s_ = 0;           ///< Of the threads of a rank, for each parameter.
   double host_memory_s_per_byte_ = 0;  ///< Updates of one rank beside those of its node.
   std::string fit_;
   std::string conditions_file_;  ///< Empty: the built-in ones.

@@ -303,6 +303,7 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.precision = draft.precision;
   job.optimizer = draft.optimizer;
   job.muon = draft.muon;
+  job.host_threads = draft.host_threads;
   job.dispatcher = draft.dispatcher;
   job.framework = draft.framework;
   job.kernels = default_kernels(job.framework, job.cluster.device);

@@ -78,6 +78,7 @@ struct Draft {
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdamW;
   MuonForm muon = MuonForm::kDuplicated;
+  std::optional<std::int64_t> host_threads;  ///< As `Job::host_threads`.
   std::optional<AdapterWords> adapters;
   std::optional<Frozen> frozen;         ///< Where files say what is not trained, beside adapters.
   std::optional<Document> trained;      ///< Adapters and frozen parts as a job says them.

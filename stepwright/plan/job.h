@@ -50,6 +50,9 @@ inline constexpr Named<MuonForm> kMuonFormNames[] = {{MuonForm::kDuplicated, "du
                                                      {MuonForm::kDistributed, "distributed"},
                                                      {MuonForm::kBlockwise, "blockwise"}};
 
+/// The threads of a process that a file may name.
+inline constexpr std::int64_t kMostHostThreads = 4096;
+
 /// The parts that the framework captures in CUDA graphs, which the host replays at once: a whole
 /// step, or parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
 struct CudaGraphs {
@@ -100,6 +103,9 @@ struct Kernels {
   /// The loss is a plain cross entropy: the head's output is gathered over the tensor ranks, and
   /// each of them takes the whole loss of it in fp32.
   bool gathered_logits = false;
+  /// The same over the rank's own share of the vocabulary, and who calls the backward does not hold
+  /// the logits; not where `fused_cross_entropy` is.
+  bool plain_loss = false;
   /// Activations between stages travel in one part per tensor rank and are gathered on arrival
   /// (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.
   bool scattered_pipeline = false;
@@ -127,6 +133,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::fused_cross_entropy, "fused_cross_entropy"},
     {&Kernels::fused_accumulation, "fused_accumulation"},
     {&Kernels::gathered_logits, "gathered_logits"},
+    {&Kernels::plain_loss, "plain_loss"},
     {&Kernels::scattered_pipeline, "scattered_pipeline"},
     {&Kernels::scattered_gradients, "scattered_gradients"},
     {&Kernels::wide_gradients, "wide_gradients"},
@@ -197,6 +204,9 @@ struct Job {
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
   MuonForm muon = MuonForm::kDuplicated;
+  /// Threads with which each process updates what lies on the host; unsaid: the framework's
+  /// (`FrameworkDefaults::host_threads`).
+  std::optional<std::int64_t> host_threads;
   Framework framework;
   std::string conditions;  ///< Path of a file of conditions of training; empty: the built-in ones.
   std::string measured;    ///< Path of a profile measured on the cluster itself; empty: none.

@@ -97,29 +97,36 @@ TensorId gather_logits(Emit& e, TensorId own) {
   return all;
 }
 
-/// The input of the loss: the rank's own logits, or those of all tensor ranks in fp32 for a plain
-/// cross entropy.
+bool is_plain(const Kernels& kernels) {
+  return kernels.gathered_logits || (kernels.plain_loss && !kernels.fused_cross_entropy);
+}
+
+/// The input of the loss: the rank's own logits, for a plain cross entropy in fp32, its own or
+/// those of all tensor ranks.
 TensorId loss_input(Emit& e, TensorId own) {
-  if (!e.s.kernels.gathered_logits) return own;
-  const TensorId all = gather_logits(e, own);
+  if (!is_plain(e.s.kernels)) return own;
+  const bool gathered = e.s.kernels.gathered_logits;
+  const TensorId all = gathered ? gather_logits(e, own) : own;
   const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.cast"), {all}, {wide});
-  e.kept.set(Keep::kWideLogits, wide);  // the model's result: who calls backward holds it
+  // The model's result: who calls backward holds it.
+  if (gathered) e.kept.set(Keep::kWideLogits, wide);
   return wide;
 }
 
 /// The gradient of the logits. A plain cross entropy writes that of the log-probabilities first,
 /// both in fp32, and casts the last one.
 TensorId loss_gradient(Emit& e) {
-  const bool plain = e.s.kernels.gathered_logits;
+  const bool plain = is_plain(e.s.kernels);
   const Phase phase = Phase::kDataGradient;
   TensorId from = e.kept.get(Keep::kLogits);
   if (plain) {
     const TensorId first = logits_tensor(e, "gradient", e.s.exact, loss_width(e.s));
     e.out.add(loss_pass(e, phase, "loss.choice"), {}, {first});
     const TensorId second = logits_tensor(e, "gradient", e.s.exact, loss_width(e.s));
-    e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, e.kept.get(Keep::kWideLogits)},
-              {second});
+    const TensorId held =
+        e.s.kernels.gathered_logits ? e.kept.get(Keep::kWideLogits) : TensorId{-1};
+    e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, held}, {second});
     from = second;
   }
   const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));

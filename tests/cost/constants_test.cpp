@@ -18,6 +18,7 @@ using testing::HasSubstr;
 constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
                                         &constants::kHostLinkShare,
                                         &constants::kHostUpdateShare,
+                                        &constants::kHostUpdateThread,
                                         &constants::kNormShare,
                                         &constants::kEmbeddingShare,
                                         &constants::kUnfusedNormForward,

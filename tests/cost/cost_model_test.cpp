@@ -94,6 +94,29 @@ TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
   }
 }
 
+// 1.27 s by the memory of a node of 409.6 GB/s for eight ranks, of which Adam attains .43; 2.45 s
+// by one thread of each, which torchrun leaves it.
+TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
+  Job job = a100_job();
+  job.cluster.devices_per_node = 8;
+  job.cluster.host.memory_bandwidth_bytes_per_s = 409.6e9;
+  const auto layouts = tensor_and_data(job.cluster);
+  const auto seconds = [&](const char* framework, std::optional<std::int64_t> threads) {
+    job.framework.name = framework;
+    job.host_threads = threads;
+    const Operator op{.kind = OperatorKind::kHostOptimizer,
+                      .phase = Phase::kOptimizer,
+                      .shape = {.rows = 1'000'000'000, .inner = 28}};
+    return CostModel(job, TrainingConditions{}).price(op, layouts, Collectives{}).seconds;
+  };
+  const double by_memory = 28e9 * 8 / (0.43 * 409.6e9);
+  EXPECT_NEAR(seconds("", {}), by_memory, 1e-9);
+  EXPECT_NEAR(seconds("deepspeed", {}), by_memory, 1e-9);
+  EXPECT_NEAR(seconds("", 1), 2.45, 1e-9);
+  EXPECT_NEAR(seconds("fsdp", {}), 2.45, 1e-9);
+  EXPECT_NEAR(seconds("fsdp", 16), by_memory, 1e-9);
+}
+
 // Of a pipeline between nodes, hosts of tensor groups wait for each other; inside a node they run
 // ahead.
 TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {

@@ -99,6 +99,9 @@ TEST(WithField, ReachesIntoListsOfMappings) {
 /// value is a file.
 constexpr const char* kWhatPlansDependOn[] = {
     "muon=blockwise",
+    "host_threads=8",
+    "kernels.masters=none",
+    "kernels.plain_loss=true",
     "model=llama-3-8b",
     "model.layers=78",
     "model.norm_epsilon=1e-6",

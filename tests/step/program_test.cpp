@@ -418,6 +418,35 @@ TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) 
   EXPECT_NEAR(static_cast<double>(there.host) / part, 16 + 2, 1e-3);
 }
 
+// Logits of 8,192 tokens over 128,256 words: log-probabilities in fp32 stay for the backward, which
+// writes two gradients of them beside, and one in bf16.
+TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
+  Job job = job_of("llama-3-8b", 1, 8, 8192);
+  job.kernels.plain_loss = true;
+  const Plan plan = plan_of(job, 1, 1);
+  const double wide = 8192.0 * 128256 * 4;
+  const auto logits = [&](std::string_view name, bool saved) {
+    double bytes = 0;
+    const StepProgram program = build_program(job, plan);
+    for (const Template& piece : program.templates) {
+      if (piece.name != name) continue;
+      for (std::size_t i = 0; i < piece.tensors.size(); ++i) {
+        const Tensor& tensor = piece.tensors[i];
+        const bool kept =
+            std::ranges::find(piece.saved, static_cast<TensorId>(i)) != piece.saved.end();
+        if (tensor.kind == TensorKind::kLogits && kept == saved) {
+          bytes += static_cast<double>(tensor.bytes());
+        }
+      }
+    }
+    return bytes;
+  };
+  EXPECT_EQ(logits("head.forward", true), wide);
+  EXPECT_EQ(logits("head.backward", false), 3.5 * wide) << "and what was kept";
+  job.kernels.fused_cross_entropy = true;
+  EXPECT_LT(logits("head.forward", true), wide) << "no plain one";
+}
+
 TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
   Job job = job_of("llama-3-8b", 2, 64, 8192);
   job.kernels.masters = Masters::kAlone;

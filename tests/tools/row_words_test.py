@@ -192,8 +192,10 @@ class Sentences(unittest.TestCase):
     def test_torchtitan(self):
         titan = dict(framework="torchtitan", year="2024", precision="float8 rowwise", pp="1")
         self.assertEqual(job(**titan)["framework"], {"name": "torchtitan", "version": "0.0.2"})
-        compiled = dict.fromkeys(("fused_norm", "fused_activation", "fused_cross_entropy"), True)
-        self.assertEqual(job(**titan)["kernels"], compiled | {"casts": "rowwise"})
+        compiled = dict.fromkeys(("fused_norm", "fused_activation"), True) | {"casts": "rowwise"}
+        self.assertEqual(job(**titan)["kernels"], compiled)
+        later = job(**(titan | {"year": "2025"}))["kernels"]
+        self.assertEqual(later, compiled | {"fused_cross_entropy": True})
         fsdp = titan | {"zero_stage_or_fsdp": "FSDP2 (shard degree 8)"}
         self.assertEqual(plan(**fsdp)["sharding"], "GGG")
         self.assertEqual(plan(**(fsdp | {"pp": "2"}))["sharding"], "NGG")

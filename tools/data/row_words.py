@@ -196,6 +196,14 @@ def compiles(row: Row, notes: Words) -> bool:
     return titan and (notes.has("async tp") or row.words("precision").has("float8"))
 
 
+def compiles_loss(row: Row) -> bool:
+    """Before 0.1 torchtitan left the loss out, as compiling it failed (train.py, loss_fn)."""
+    framework = framework_of(row)
+    if not isinstance(framework, dict) or framework.get("name") != "torchtitan":
+        return True
+    return not framework.get("version", "").startswith("0.0.")
+
+
 def kernels_of(row: Row) -> dict:
     """`kernels` of the job: those that a row states."""
     notes = row.words("overlap_notes")
@@ -205,7 +213,9 @@ def kernels_of(row: Row) -> dict:
     if notes.has("ce fusion"):
         kernels["fused_cross_entropy"] = True
     if notes.has("torch.compile") or compiles(row, notes):
-        kernels |= dict.fromkeys(("fused_norm", "fused_activation", "fused_cross_entropy"), True)
+        kernels |= dict.fromkeys(("fused_norm", "fused_activation"), True)
+        if compiles_loss(row):
+            kernels["fused_cross_entropy"] = True
     if notes.has("norm kernel="):
         kernels["fused_norm"] = notes.has("rms kernel")
     if notes.has("kernel=torch", "without flashattention"):

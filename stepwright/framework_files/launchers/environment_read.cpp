@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/utf8.h"
@@ -38,6 +40,15 @@ std::optional<AttentionKernel> attention_left(const std::map<std::string, ShellW
   return fused ? AttentionKernel::kCudnn : AttentionKernel::kUnfused;
 }
 
+/// The threads of a process; nothing where the text is no number of them.
+std::optional<std::int64_t> threads_in(std::string_view text) {
+  std::int64_t threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || threads < 1 || threads > kMostHostThreads) return std::nullopt;
+  return threads;
+}
+
 /// The workspaces of cuBLAS that PyTorch demands in deterministic runs.
 bool asks_for_equal_bits(std::string_view name, std::string_view value) {
   return name == "CUBLAS_WORKSPACE_CONFIG" && value == ":4096:8";
@@ -66,6 +77,10 @@ void read_environment(const StartedCommand& command, Draft& draft) {
             name == "NCCL_ALGO" ? collectives_of(word.text, draft.plan) : std::nullopt) {
       draft.plan.collectives = *collectives;
       field = "collectives";
+    }
+    if (name == "OMP_NUM_THREADS") {
+      draft.host_threads = threads_in(word.text);
+      if (!draft.host_threads) field.clear();
     }
     if (asks_for_equal_bits(name, word.text)) {
       draft.kernels.emplace_back(&Kernels::deterministic, true);

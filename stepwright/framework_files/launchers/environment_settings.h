@@ -76,6 +76,7 @@ inline constexpr KnownSetting kEnvironment[] = {
     {"TORCH_NCCL_HIGH_PRIORITY", ""},
     {"TORCH_NCCL_*", ""},
     {"TORCH_DISTRIBUTED_DEBUG", ""},
+    {"OMP_NUM_THREADS", "job.host_threads"},
 };
 
 }  // namespace stepwright

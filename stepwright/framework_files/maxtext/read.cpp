@@ -281,6 +281,20 @@ void mark_dense_experts(ImportReport& report) {
   }
 }
 
+/// Parameters in bf16, whose moments are so, too, but where `mu_dtype` says otherwise:
+/// src/MaxText/configs/base.yml; src/MaxText/optimizers.py, adamw's mu_dtype.
+void read_weight_type(const Fields& fields, Draft& draft) {
+  const auto type = fields.node().find("weight_dtype");
+  if (!type || !type->is_scalar() || type->text() != "bfloat16") return;
+  const auto moment = fields.node().find("mu_dtype");
+  const bool same =
+      !moment || moment->is_null() || moment->text().empty() || moment->text() == "bfloat16";
+  if (!same || storage_type(draft.precision) != DType::kBf16) return;
+  static_cast<void>(fields.find("weight_dtype"));
+  static_cast<void>(fields.find("mu_dtype"));
+  draft.masters = Masters::kNone;
+}
+
 /// Settings at their defaults change nothing.
 void pass_defaults(const Fields& fields) {
   static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
@@ -320,6 +334,7 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
   plan.accumulate = fields.choice("grad_dtype", kJaxTypes, DType::kFp32);
   draft.optimizer = fields.choice("opt_type", kJaxOptimizers, Optimizer::kAdamW);
   read_attention(fields, name, draft);
+  read_weight_type(fields, draft);
   pass_defaults(fields);
   if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = Dispatcher::kAllGather;
   list_settings(fields, name, kMaxTextSettings, draft.report);

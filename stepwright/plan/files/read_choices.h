@@ -100,7 +100,7 @@ void check_parts(Node file, std::span<const std::string_view> of_schedule = {});
 inline constexpr std::string_view kJobKeys[] = {
     "model",      "cluster",  "batch",      "precision", "optimizer", "framework", "kernels",
     "dropout",    "routing",  "dispatcher", "imbalance", "objective", "packed",    "search",
-    "conditions", "measured", "adapters",   "frozen",    "run",       "muon"};
+    "conditions", "measured", "adapters",   "frozen",    "run",       "muon",      "host_threads"};
 
 /// Fails unless `stepwright` is the kind and version of file that is read ("training/1").
 void check_version(Node root, std::string_view version);

@@ -261,6 +261,9 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   job.optimizer = default_optimizer(job.framework, job.model);
   if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
   if (const auto given = node.find("muon")) job.muon = given->choice(kMuonFormNames);
+  if (const auto given = node.find("host_threads")) {
+    job.host_threads = given->integer(1, kMostHostThreads);
+  }
   if (const auto given = node.find("conditions")) {
     job.conditions = read_path(*given, directory);
   }

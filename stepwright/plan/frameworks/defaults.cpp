@@ -102,6 +102,10 @@ Kernels started_kernels(const Framework& framework, const Device& device, const 
   return kernels;
 }
 
+std::int64_t host_threads(const Job& job) {
+  return job.host_threads.value_or(framework_defaults(job.framework).host_threads);
+}
+
 Optimizer default_optimizer(const Framework& framework, const Architecture& model) {
   const FrameworkDefaults defaults = framework_defaults(framework);
   return model.latent ? defaults.latent_optimizer : Optimizer::kAdam;

@@ -98,6 +98,8 @@ struct FrameworkDefaults {
   WordSet holds;  ///< By `HeldMemory`; each line of a file adds to it.
   std::vector<FrameworkVariable> environment;
   MessageHostOverhead host_overhead;
+  /// Threads with which a process updates what lies on the host; 0: as many as its memory feeds.
+  std::int64_t host_threads = 0;
 
   FrameworkDefaults();
 };
@@ -124,6 +126,10 @@ WordSet selected_attention(const Framework& framework);
 /// The kernels that the files of a framework start where a job asks for some: its own, with the
 /// job's kernel of attention and its loss where a file can say them. As asked without a framework.
 Kernels started_kernels(const Framework& framework, const Device& device, const Kernels& asked);
+
+/// The threads with which processes of a job update what lies on the host; 0: as many as its memory
+/// feeds.
+std::int64_t host_threads(const Job& job);
 
 /// The optimizer of a framework for a model; Adam without one.
 Optimizer default_optimizer(const Framework& framework, const Architecture& model);

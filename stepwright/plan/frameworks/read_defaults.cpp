@@ -153,6 +153,11 @@ DefaultSetting host_overhead(Node node) {
   return [host_overhead](FrameworkDefaults& defaults) { defaults.host_overhead = host_overhead; };
 }
 
+DefaultSetting host_threads_of(Node node) {
+  const std::int64_t threads = node.integer(0, kMostHostThreads);
+  return [threads](FrameworkDefaults& defaults) { defaults.host_threads = threads; };
+}
+
 /// A key of a line and how it is read.
 struct DefaultKey {
   std::string_view key;
@@ -173,7 +178,8 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"memory", memory},
     {"holds", holds},
     {"environment", environment},
-    {"handling", host_overhead}};
+    {"handling", host_overhead},
+    {"host_threads", host_threads_of}};
 
 /// "gradients never, pipeline interleaved"; parts of a list are joined by "and".
 std::string as_written(Node node) {

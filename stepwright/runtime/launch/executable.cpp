@@ -60,6 +60,8 @@ void check_kernels(const Kernels& kernels) {
   refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
   refuse(!kernels.fused_accumulation, "kernels.fused_accumulation", "false", "leave it true");
   refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
+  refuse(kernels.plain_loss && !kernels.fused_cross_entropy, "kernels.plain_loss", "true",
+         "leave it false");
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
   refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
   refuse(kernels.masters != Masters::kBeside, "kernels.masters",
