@@ -67,6 +67,21 @@ TEST(MastersOfFiles, WeightsOfTrainersAreOfTheTypeThatTheyAreLoadedIn) {
   EXPECT_EQ(of_verl("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"), Masters::kNone);
 }
 
+TEST(HostThreadsOfFiles, AreThoseThatAScriptLeavesToItsProcesses) {
+  const auto of_script = [](const std::string& before) {
+    return import_text("", "run.sh",
+                       before +
+                           "torchrun --nnodes 2 --nproc-per-node 8 sft.py "
+                           "--per_device_train_batch_size 1 --bf16 True\n",
+                       {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "16x4096"});
+  };
+  EXPECT_EQ(of_script("").planned.job.host_threads, std::nullopt);
+  EXPECT_EQ(of_script("export OMP_NUM_THREADS=12\n").planned.job.host_threads, 12);
+  const ImportedPlan wrong = of_script("export OMP_NUM_THREADS=many\n");
+  EXPECT_EQ(wrong.planned.job.host_threads, std::nullopt);
+  EXPECT_THAT(wrong.report.not_read, lists("OMP_NUM_THREADS", Matters::kNo));
+}
+
 TEST(MastersOfFiles, DeepSpeedHasItsOwnCopies) {
   EXPECT_EQ(masters_of("ds.json", R"({"train_micro_batch_size_per_gpu": 1,
       "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}})"),
