@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -243,6 +244,14 @@ void await_write(const std::filesystem::path& directory) {
   FAIL() << "no checkpoint is written in " << directory;
 }
 
+/// Waits until the ranks of a run that was killed have let go of its directory.
+void await_unlocked(const std::filesystem::path& directory) {
+  const int file = ::open((directory / ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return;  // none of them came so far
+  EXPECT_EQ(::flock(file, LOCK_EX), 0);
+  ::close(file);
+}
+
 /// Kills a run at random moments, every second one while a checkpoint is written, and continues it
 /// each time; nothing that was committed is lost or damaged, and what comes out is what an
 /// uninterrupted run learns.
@@ -266,7 +275,7 @@ TEST(Faults, KilledAtAnyMomentItContinues) {
     if (i % 2 == 1) await_write(directory);
     run.kill_all();
     EXPECT_THAT(run.errors(), Not(HasSubstr("error"))) << run.errors();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until the ranks are gone
+    await_unlocked(directory);
     std::string newest;
     int committed = 0;
     if (!std::filesystem::exists(directory)) continue;
