@@ -75,6 +75,13 @@ AttentionDropout dropout_of(const Call& call, const AttentionMask& mask) {
           .probability = probability};
 }
 
+/// The keys that an indexer left each query, the last operand; undefined: all.
+at::Tensor chosen_keys(const Call& call) {
+  if (!call.rank.setting.model->has_indexer()) return {};
+  const at::Tensor& rows = call.read(call.reads.size() - 1);
+  return rows.view({call.op.shape.batch, call.op.shape.queries, -1});
+}
+
 AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& visitors) {
   const Shape& s = call.op.shape;
   const std::int64_t k = s.kv_heads * s.head_dim;
@@ -93,6 +100,7 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   const LayerClass layer = call.layer_class();
   in.mask.window = layer.window;
   in.mask.chunked = layer.chunked;
+  in.mask.chosen = chosen_keys(call);
   const Architecture& model = *call.rank.setting.model;
   in.scale = score_scale(model);
   in.cap = model.attention_cap;
@@ -215,35 +223,14 @@ void visiting_backward(Call& call) {
   call.write(1, first ? d_visitors : d_visitors + call.read(5));
 }
 
-/// The inputs of an attention over the keys that an indexer chose, which stand at a place.
-AttentionInputs sparse_inputs(const Call& call, const at::Tensor& qkv, std::size_t chosen) {
-  AttentionInputs in = inputs(call, qkv, own(call, qkv));
-  in.mask.chosen = call.read(chosen).view({call.op.shape.batch, call.op.shape.queries, -1});
-  return in;
-}
-
-void sparse_forward(Call& call) {
-  const AttentionResult result = attend(sparse_inputs(call, call.read(0), 1));
-  call.write(0, rows_of(result.out));
-  call.write(1, lse_rows(call, result.log_sum_exp));
-}
-
-void sparse_backward(Call& call) {
-  const Shape& s = call.op.shape;
-  const AttentionGradients g = attend_backward(sparse_inputs(call, call.read(1), 4),
-                                               result_of(call, call.read(2), call.read(3)),
-                                               heads_of(call.read(0), s.batch, s.heads));
-  call.write(0, of_rows(g, call.read(1)));
-}
-
 }  // namespace
 
 void attention_forward(Call& call) {
   if (call.op.part == LayerPart::kIndexScores) return choose_keys(call);
-  if (call.rank.setting.model->has_indexer()) return sparse_forward(call);
   const at::Tensor& qkv = call.read(0);
-  Visitors visitors = call.has(1) ? Visitors{} : own(call, qkv);
-  if (call.has(1)) {
+  const bool of_others = call.has(1) && !call.rank.setting.model->has_indexer();
+  Visitors visitors = of_others ? Visitors{} : own(call, qkv);
+  if (of_others) {
     visitors = gathers_keys(call) ? of_all(call, call.read(1)) : of_ring(call, call.read(1));
   }
   AttentionResult result = attend(inputs(call, qkv, visitors));
@@ -258,9 +245,9 @@ void attention_forward(Call& call) {
 
 void attention_backward(Call& call) {
   if (call.op.part == LayerPart::kIndexScores) return choose_keys_backward(call);
-  if (call.rank.setting.model->has_indexer()) return sparse_backward(call);
   if (gathers_keys(call)) return gathered_backward(call);
-  if (call.reads.size() > 4) return visiting_backward(call);
+  const bool of_others = call.reads.size() > 4 && !call.rank.setting.model->has_indexer();
+  if (of_others) return visiting_backward(call);
   const AttentionGradients g = gradients(call, own(call, call.read(1)), 2);
   add_sinks_gradient(call, 2);
   call.write(0, of_rows(g, call.read(1)));
