@@ -63,9 +63,11 @@ std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t node
   return load_cluster(name, nodes);
 }
 
-Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes) {
-  const Document document =
-      Document::from(Tree::mapping().set("profile", name_or_path).set("nodes", nodes), "cluster");
+Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes,
+                     std::optional<std::int64_t> devices_per_node) {
+  Tree cluster = Tree::mapping().set("profile", name_or_path).set("nodes", nodes);
+  if (devices_per_node) cluster.set("devices_per_node", *devices_per_node);
+  const Document document = Document::from(std::move(cluster), "cluster");
   return read_cluster(document.root(), {});
 }
 

@@ -25,9 +25,10 @@ Device built_in_device(std::string_view name);
 /// Fails with `kInput` when the number is below 1 or makes more than `kMaxDevices`.
 std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t nodes);
 
-/// A built-in profile or a cluster file with the number of nodes asked for. Fails with `kInput`
-/// when there is neither, or as above.
-Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes);
+/// A built-in profile or a cluster file with the number of nodes asked for, which may have fewer
+/// devices than the profile's. Fails with `kInput` when there is neither, or as above.
+Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes,
+                     std::optional<std::int64_t> devices_per_node = {});
 
 /// The `cluster:` field of a job: `{profile: NAME-or-file, nodes: N, ...overrides}` or a whole
 /// cluster inline (docs/formats.md, "Cluster"). Files are relative to `directory`. Fails with

@@ -12,30 +12,6 @@ namespace {
 /// The value of a key, or the mapping when it came from a profile.
 Node place_of(Node node, std::string_view key) { return node.find(key).value_or(node); }
 
-/// Fewer devices than one node holds: a node cut down to them.
-void cut_node(ClusterDescription& cluster, std::int64_t devices) {
-  const std::int64_t nics = cluster.nics_per_node * devices / cluster.devices_per_node;
-  cluster.nics_per_node = std::max<std::int64_t>(1, nics);
-  const double left_of_host =
-      static_cast<double>(devices) / static_cast<double>(cluster.devices_per_node);
-  cluster.host.memory_bytes *= left_of_host;
-  cluster.host.memory_bandwidth_bytes_per_s *= left_of_host;
-  cluster.nic_of_device.clear();
-  cluster.devices_per_node = devices;
-  std::vector<Level> left;
-  for (Level& level : cluster.levels) {
-    if (level.mesh && level.size > devices) {  // the links to the devices that are cut go with them
-      const std::int64_t lower = left.empty() ? 1 : left.back().size;
-      const std::int64_t peers = level.size / lower - 1;
-      const std::int64_t left_peers = divide_up(devices, lower) - 1;
-      level.uplink_bytes_per_s *= static_cast<double>(left_peers) / static_cast<double>(peers);
-    }
-    level.size = std::min(level.size, devices);
-    if (level.size > (left.empty() ? 1 : left.back().size)) left.push_back(level);
-  }
-  cluster.levels = std::move(left);
-}
-
 void count_nodes(ClusterDescription& cluster, Node node) {
   if (cluster.nodes == 0 && cluster.devices == 0) {
     node.fail("the key 'nodes' is missing (or 'devices', a number of devices)");
@@ -146,6 +122,29 @@ void add_network(Cluster& cluster, const std::vector<NetworkLevel>& network) {
 }
 
 }  // namespace
+
+void cut_node(ClusterDescription& cluster, std::int64_t devices) {
+  const std::int64_t nics = cluster.nics_per_node * devices / cluster.devices_per_node;
+  cluster.nics_per_node = std::max<std::int64_t>(1, nics);
+  const double left_of_host =
+      static_cast<double>(devices) / static_cast<double>(cluster.devices_per_node);
+  cluster.host.memory_bytes *= left_of_host;
+  cluster.host.memory_bandwidth_bytes_per_s *= left_of_host;
+  cluster.nic_of_device.clear();
+  cluster.devices_per_node = devices;
+  std::vector<Level> left;
+  for (Level& level : cluster.levels) {
+    if (level.mesh && level.size > devices) {  // the links to the devices that are cut go with them
+      const std::int64_t lower = left.empty() ? 1 : left.back().size;
+      const std::int64_t peers = level.size / lower - 1;
+      const std::int64_t left_peers = divide_up(devices, lower) - 1;
+      level.uplink_bytes_per_s *= static_cast<double>(left_peers) / static_cast<double>(peers);
+    }
+    level.size = std::min(level.size, devices);
+    if (level.size > (left.empty() ? 1 : left.back().size)) left.push_back(level);
+  }
+  cluster.levels = std::move(left);
+}
 
 std::vector<std::int64_t> default_nics(std::int64_t devices, std::int64_t nics) {
   std::vector<std::int64_t> nic_of_device(static_cast<std::size_t>(devices));

@@ -60,6 +60,9 @@ void read_device(Node node, Device& device);
 /// Reads a `cluster:` mapping: first what its profile states, then its own keys.
 ClusterDescription read_description(Node node, const std::filesystem::path& directory);
 
+/// Cuts a node down to fewer devices than it has, with its levels, NICs and host.
+void cut_node(ClusterDescription& cluster, std::int64_t devices);
+
 /// Checks a description and derives the rest. Messages point at `node`, the mapping it came from.
 Cluster complete(ClusterDescription description, Node node);
 

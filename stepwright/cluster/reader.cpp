@@ -94,21 +94,30 @@ void read_host(Node node, Host& host) {
   }
 }
 
+/// Other nodes than the profile's: of fewer devices, with what belongs to them, where nothing else
+/// is said of their levels.
+void read_node_size(Node node, ClusterDescription& cluster) {
+  const std::int64_t of_profile = cluster.devices_per_node;
+  std::int64_t devices = of_profile;
+  read_count(node, "devices_per_node", kMaxPerNode, devices);
+  if (of_profile > devices && !cluster.levels.empty() && !node.find("levels")) {
+    return cut_node(cluster, devices);
+  }
+  cluster.devices_per_node = devices;
+  if (of_profile == 0) return;
+  // Other nodes of the same machine have so much of its hosts.
+  const double part = static_cast<double>(devices) / static_cast<double>(of_profile);
+  cluster.host.memory_bytes *= part;
+  cluster.host.memory_bandwidth_bytes_per_s *= part;
+}
+
 void read_keys(Node node, ClusterDescription& cluster) {
   read_name(node, "name", cluster.name);
   if (cluster.device.name.empty() || node.find("device")) {
     read_device(node.get("device"), cluster.device);
   }
   read_size(node, cluster);
-  const std::int64_t of_profile = cluster.devices_per_node;
-  read_count(node, "devices_per_node", kMaxPerNode, cluster.devices_per_node);
-  if (of_profile > 0) {
-    // Other nodes of the same machine have so much of its hosts.
-    const double part =
-        static_cast<double>(cluster.devices_per_node) / static_cast<double>(of_profile);
-    cluster.host.memory_bytes *= part;
-    cluster.host.memory_bandwidth_bytes_per_s *= part;
-  }
+  read_node_size(node, cluster);
   if (node.find("nic") || node.find("nics_per_node")) {
     read_amount(node, "nic", Quantity::kRate, cluster.nic_bytes_per_s);
     read_count(node, "nics_per_node", kMaxPerNode, cluster.nics_per_node);

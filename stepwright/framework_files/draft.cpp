@@ -58,9 +58,25 @@ void take_given_extent(Draft& draft, const Given& given) {
   }
 }
 
+/// Devices that a job uses of each node, where it has several nodes and no whole ones of a profile.
+std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string& profile,
+                                          std::int64_t nodes) {
+  const std::int64_t said = draft.ranks ? 0 : draft.devices_of_node.value_or(0);
+  const bool both = draft.ranks && draft.nodes == nodes && *draft.ranks % nodes == 0;
+  const std::int64_t used = both ? *draft.ranks / nodes : said;
+  if (nodes < 2 || used == 0) return std::nullopt;
+  return used < load_cluster(profile, 1).devices_per_node ? std::optional(used) : std::nullopt;
+}
+
 /// How large the cluster is, as a job writes it.
 std::string extent(Draft& draft, const std::string& profile,
                    const std::optional<std::int64_t>& nodes) {
+  const std::optional<std::int64_t> count = nodes ? nodes : draft.nodes;
+  if (const auto part = count ? part_of_nodes(draft, profile, *count) : std::nullopt) {
+    draft.notes.push_back(
+        fmt::format("{} devices of each node are used; the nodes are cut down to them.", *part));
+    return fmt::format("nodes: {}, devices_per_node: {}", *count, *part);
+  }
   if (nodes) return fmt::format("nodes: {}", *nodes);
   if (const auto ranks = ranks_said(draft)) return fmt::format("devices: {}", *ranks);
   if (draft.nodes) return fmt::format("nodes: {}", *draft.nodes);

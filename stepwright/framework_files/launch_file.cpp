@@ -9,6 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/carriers.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/megatron/stated.h"
@@ -47,7 +48,6 @@ const LaunchTarget& target_of(std::string_view word) {
 constexpr std::pair<std::string_view, std::string_view> kUnreadPrograms[] = {
     {"nlp/language_modeling/", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
     {"megatron_gpt_pretraining.py", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
-    {"openrlhf.", "of OpenRLHF"},
     {"colossalai", "of ColossalAI"},
     {"litgpt", "of LitGPT"}};
 
@@ -267,8 +267,12 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
 }
 
-ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> sources,
+ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
                             const Given& given, bool as_it_is) {
+  std::vector<SourceFile> sources(files.begin(), files.end());
+  for (SourceFile& file : sources) {
+    if (auto script = carried_script(file)) file = std::move(*script);
+  }
   const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
   Draft draft;
   draft.framework.name = target.framework;

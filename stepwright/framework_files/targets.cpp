@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/nanotron/nanotron.h"
 #include "stepwright/framework_files/primus/primus.h"
 #include "stepwright/framework_files/rl/nemo_rl.h"
+#include "stepwright/framework_files/rl/openrlhf.h"
 #include "stepwright/framework_files/rl/verl.h"
 #include "stepwright/framework_files/swift/swift.h"
 #include "stepwright/framework_files/target.h"
@@ -171,6 +172,14 @@ constexpr LaunchTarget kTargets[] = {
      .read = read_verl,
      .recognises = is_verl,
      .starts = starts_verl},
+    {.word = "openrlhf",
+     .framework = "deepspeed",
+     .about = "A script that starts a trainer of OpenRLHF",
+     .checked = "OpenRLHF/OpenRLHF of 2026, by source only",
+     .assumes = "",
+     .read = read_openrlhf,
+     .recognises = is_openrlhf,
+     .starts = starts_openrlhf},
     {.word = "nanotron",
      .framework = "nanotron",
      .about = "Configuration of nanotron",

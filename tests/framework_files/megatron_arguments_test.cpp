@@ -265,5 +265,25 @@ TEST(MegatronArguments, ReadsWindowsScheduleAndGraphs) {
   EXPECT_EQ(imported_script(text).planned.job.sequences, 128);
 }
 
+TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
+  const ImportedPlan plan = imported_script(small_command(
+      "--num-experts 8 --moe-router-topk 2 --moe-intermediate-size 512 --n-shared-experts 2 "
+      "--first-k-dense-replace 1 --context-parallel-algo ulysses_cp_algo --context-parallel-size 2 "
+      "--use-fused-rmsnorm "
+      "--swap-attention"));
+  EXPECT_EQ(plan.planned.plan.context_kind, ContextKind::kUlysses);
+  const Experts& experts = plan.planned.job.model.experts.value();
+  EXPECT_EQ(experts.ffn, 512);
+  EXPECT_EQ(experts.shared_ffn, 1024);
+  EXPECT_THAT(plan.report.read, Contains(Field(&ReadSetting::name, "--n-shared-experts")));
+  const auto listed = [&](const std::string& name, Matters matters) {
+    return std::ranges::any_of(plan.report.not_read, [&](const UnreadSetting& one) {
+      return one.name == name && one.matters == matters;
+    });
+  };
+  EXPECT_TRUE(listed("--use-fused-rmsnorm", Matters::kNo));
+  EXPECT_TRUE(listed("--swap-attention", Matters::kYes));
+}
+
 }  // namespace
 }  // namespace stepwright

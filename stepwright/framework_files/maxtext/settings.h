@@ -4,6 +4,11 @@
 
 namespace stepwright {
 
+/// src/MaxText/configs/base.yml: what `remat_policy: custom` keeps, leaves to the host or
+/// recomputes.
+inline constexpr std::string_view kCustomPolicy =
+    "whether these activations are kept, recomputed or on the host";
+
 /// What is known of a configuration of MaxText: src/maxtext/configs/base.yml.
 inline constexpr KnownSetting kMaxTextSettings[] = {
     {"ici_data_parallelism", "parallel.data"},
@@ -62,6 +67,24 @@ inline constexpr KnownSetting kMaxTextSettings[] = {
     {"weight_dtype", "job.kernels", Matters::kMaybe,
      "the type of the parameters, predicted in fp32"},
     {"mu_dtype", "", Matters::kYes, "the type of the first moment"},
+    {"decoder_layer_input", "", Matters::kYes, kCustomPolicy, "device"},
+    {"context", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"mlpwi", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"mlpwi_0", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"mlpwi_1", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"mlpwo", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"query_proj", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"key_proj", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"value_proj", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"qkv_proj", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"out_proj", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"moe_mlpwi_0", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"moe_mlpwi_1", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"moe_mlpwo", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"query_wa_proj", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"kv_wa_proj", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"mla_q", "", Matters::kYes, kCustomPolicy, "remat"},
+    {"mla_kv", "", Matters::kYes, kCustomPolicy, "remat"},
     {"optimizer_memory_host_offload", "", Matters::kYes, "states on the host"},
     {"parameter_memory_host_offload", "", Matters::kYes, "parameters on the host"},
     {"pipeline_delay_activation_forwarding", "", Matters::kYes, "the order of the pipeline"},

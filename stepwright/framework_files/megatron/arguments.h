@@ -47,6 +47,10 @@ std::span<const MegatronArgument> training_arguments();
 std::span<const MegatronArgument> deepspeed_arguments();
 std::span<const IdleArguments> idle_deepspeed_arguments();
 
+/// What forks add to them that a plan says: Ascend/MindSpeed-LLM
+/// mindspeed_llm/training/arguments.py. `take_forks` (forks.h) turns their fields into Megatron's.
+std::span<const MegatronArgument> fork_arguments();
+
 /// Logs, checkpoints, data, evaluation, inference, other models' heads, and what decides only the
 /// values of numbers: the other arguments of megatron-core 0.17 to 0.19 and of older releases.
 std::span<const std::string_view> idle_switches();  ///< Of no words.
@@ -58,6 +62,7 @@ void each_argument(Visit&& visit) {
   for (const MegatronArgument& each : model_arguments()) visit(each);
   for (const MegatronArgument& each : training_arguments()) visit(each);
   for (const MegatronArgument& each : deepspeed_arguments()) visit(each);
+  for (const MegatronArgument& each : fork_arguments()) visit(each);
 }
 
 /// The argument of exactly this name.

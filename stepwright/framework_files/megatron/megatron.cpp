@@ -9,6 +9,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/flags.h"
+#include "stepwright/framework_files/megatron/forks.h"
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
@@ -77,8 +78,9 @@ void read_stated(const StatedArguments& stated, const std::string& name, const G
   draft.ranks = stated.ranks;
   draft.program = "pretrain_gpt.py";
   const bool whole = !stated.values.empty();
-  read_arguments(read_flags(stated.words, name, given.settings, whole, draft.report), given, name,
-                 draft);
+  MegatronArguments arguments = read_flags(stated.words, name, given.settings, whole, draft.report);
+  take_forks(arguments, name, draft.report);
+  read_arguments(std::move(arguments), given, name, draft);
   if (whole) report_stated(stated, name, draft.report);
   read_environment({.file = name, .environment = stated.environment}, draft);
 }
@@ -127,6 +129,7 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   draft.program = command.words.front().text;
   MegatronArguments arguments =
       read_flags(command.words, command.file, given.settings, false, draft.report);
+  take_forks(arguments, command.file, draft.report);
   const bool slime = is_slime(arguments, draft.report);
   if (slime) take_slime(arguments, command.file, draft);
   try {

@@ -9,6 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/megatron/forks.h"
 
 namespace stepwright {
 namespace {
@@ -26,6 +27,10 @@ constexpr SlimeArgument kSlimeArguments[] = {
     {"--advantage-estimator", kGeneration},
     {"--num-critic-only-steps", "the passes of a critic"},
     {"--use-critic", "the passes of a critic"},
+    {"--use-rollout-logprobs"},
+    {"--log-probs-"},
+    {"--only-train-params-name-list", "parameters that are frozen"},
+    {"--freeze-params-name-list", "parameters that are frozen"},
     {"--critic-", "the passes of a critic"},
     {"--use-tis", "log-probabilities of the rollout"},
     {"--use-rollout-routing-replay", "experts as the rollout chose them"},
@@ -103,12 +108,7 @@ std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std:
   std::string flag = fmt::format("--{}", field);
   std::ranges::replace(flag, '_', '-');
   draft.report.read.push_back({flag, said->text, name, said->line, "job.cluster"});
-  Tree kept = Tree::mapping();
-  for (std::size_t i = 0; i + 1 < arguments.fields.items.size(); i += 2) {
-    const std::string key = arguments.fields.items[i].text;
-    if (key != field) kept.set(key, arguments.fields.items[i + 1]);
-  }
-  arguments.fields = std::move(kept);
+  static_cast<void>(take_field(arguments, field));
   return number.value;
 }
 
@@ -139,6 +139,65 @@ void set_batch(MegatronArguments& arguments, Draft& draft) {
   }
   arguments.fields.set("global_batch_size", std::max<std::int64_t>(1, all));
   draft.assume("job.batch.sequences", "the samples of a rollout, by its steps");
+}
+
+/// The number of an argument that slime alone has; nothing where it is not said.
+std::optional<std::int64_t> own_number(std::string_view flag, std::string_view field,
+                                       const std::string& name, ImportReport& report) {
+  const auto said = std::ranges::find(report.not_read, flag, &UnreadSetting::name);
+  if (said == report.not_read.end()) return std::nullopt;
+  const IntegerReading number = read_integer(said->value);
+  if (number.status != IntegerReading::Status::kGood || number.value < 1) {
+    fail_input(fmt::format("{}:{}: {}: must be an integer above 0; it is '{}'", name, said->line,
+                           flag, said->value));
+  }
+  report.read.push_back({said->name, said->value, said->file, said->line, std::string(field)});
+  report.not_read.erase(said);
+  return number.value;
+}
+
+/// slime/utils/arguments.py: answers have no length but their largest; prompts, where it is said.
+void set_length(MegatronArguments& arguments, const std::string& name, Draft& draft) {
+  constexpr std::string_view kField = "job.batch.length";
+  if (value_of(arguments, "seq_length") != nullptr) return;
+  const auto all = own_number("--rollout-max-context-len", kField, name, draft.report);
+  const auto answer = own_number("--rollout-max-response-len", kField, name, draft.report);
+  const auto prompt = own_number("--rollout-max-prompt-len", kField, name, draft.report);
+  if (!all && !answer) return;
+  const std::int64_t both = answer.value_or(0) + prompt.value_or(0);
+  arguments.fields.set("seq_length", all ? *all : both);
+  draft.notes.push_back(
+      fmt::format("Sequences are counted at their largest length, {} tokens{}.", all ? *all : both,
+                  all || prompt ? "" : " of an answer, as nothing says how long a prompt can be"));
+}
+
+/// slime/backends/megatron_utils/data.py: tokens of a micro-batch are those of all ranks that share
+/// a sequence, and none has more sequences than a rank's share of the batch.
+void set_dynamic_batch(MegatronArguments& arguments, const std::string& name, Draft& draft) {
+  const auto number = [&](std::string_view field) {
+    const Tree* const said = value_of(arguments, field);
+    return said == nullptr ? 0 : read_integer(said->text).value;
+  };
+  const Tree* const dynamic = value_of(arguments, "use_dynamic_batch_size");
+  if (dynamic == nullptr || dynamic->text != "true") return;
+  const std::int64_t tokens = number("max_tokens_per_gpu");
+  const auto said = take_field(arguments, "max_tokens_per_gpu");
+  const std::int64_t length = number("seq_length");
+  if (!said || tokens < 1 || length < 1) return;
+  draft.report.read.push_back(
+      {"--max-tokens-per-gpu", said->text, name, said->line, "micro_batch"});
+  const auto degree = [&](std::string_view field) {
+    return std::max<std::int64_t>(1, number(field));
+  };
+  const std::int64_t context = degree("context_parallel_size");
+  const std::int64_t inner =
+      context * degree("tensor_model_parallel_size") * degree("pipeline_model_parallel_size");
+  const std::int64_t ranks = draft.nodes.value_or(1) * draft.devices_of_node.value_or(1);
+  const std::int64_t share = std::max<std::int64_t>(
+      1, number("global_batch_size") / std::max<std::int64_t>(1, ranks / inner));
+  std::int64_t micro = std::clamp<std::int64_t>(tokens * context / length, 1, share);
+  while (share % micro != 0) --micro;
+  arguments.fields.set("micro_batch_size", micro);
 }
 
 void settle_arguments(ImportReport& report) {
@@ -176,6 +235,8 @@ void take_slime(MegatronArguments& arguments, const std::string& name, Draft& dr
       count_of(arguments, "actor_num_gpus_per_node", kUsualDevices, name, draft);
   set_usual(arguments, draft);
   set_batch(arguments, draft);
+  set_length(arguments, name, draft);
+  set_dynamic_batch(arguments, name, draft);
   settle_arguments(draft.report);
 }
 

@@ -45,6 +45,7 @@ struct Update {
   std::int64_t sequences = 0;
   std::int64_t length = 0;
   std::int64_t micro_batch = 0;  ///< Of a data rank; 0: not said.
+  std::int64_t tokens = 0;       ///< Of a micro-batch and device, in its place; 0: not said.
   std::int64_t pass = 0;         ///< The micro-batches of all data ranks together; 0: not said.
 };
 
@@ -64,24 +65,26 @@ Update read_update(const Fields& root) {
   }
   if (actor.node().find("use_dynamic_bsz") && actor.node().get("use_dynamic_bsz").boolean()) {
     const std::int64_t tokens = actor.integer("ppo_max_token_len_per_gpu", 16384);
-    update.micro_batch = std::max<std::int64_t>(1, tokens / update.length);
+    update.tokens = tokens;
   } else {
     update.micro_batch = actor.integer("ppo_micro_batch_size_per_gpu", 0);
     if (update.micro_batch == 0) update.pass = actor.integer("ppo_micro_batch_size", 0);
   }
-  if (update.micro_batch == 0 && update.pass == 0) {
+  if (update.tokens == 0 && update.micro_batch == 0 && update.pass == 0) {
     actor.node().fail("must say ppo_micro_batch_size_per_gpu");
   }
   return update;
 }
 
+/// verl/workers/actor/dp_actor.py, megatron_actor.py: tokens of a micro-batch are those of all
+/// ranks that share a sequence.
 void take_update(const Update& update, Draft& draft) {
   draft.length = update.length;
-  const std::int64_t data = draft.plan.parallel.data;
-  take_verl_batch(
-      update.sequences,
-      update.micro_batch > 0 ? update.micro_batch : std::max<std::int64_t>(1, update.pass / data),
-      draft);
+  const Parallel& degrees = draft.plan.parallel;
+  std::int64_t micro = update.micro_batch;
+  if (micro == 0) micro = update.pass / degrees.data;
+  if (update.tokens > 0) micro = update.tokens * degrees.context / update.length;
+  take_update_batch(update.sequences, std::max<std::int64_t>(1, micro), draft);
 }
 
 void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,

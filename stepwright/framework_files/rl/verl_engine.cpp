@@ -58,7 +58,7 @@ void read_joined_adapters(const Fields& lora, Draft& draft) {
   draft.adapters = read_adapter_words(lora, keys);
 }
 
-void take_verl_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft) {
+void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft) {
   draft.sequences = sequences;
   const std::int64_t share = std::max<std::int64_t>(1, sequences / draft.plan.parallel.data);
   std::int64_t& micro = draft.plan.micro_batch;

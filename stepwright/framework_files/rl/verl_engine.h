@@ -30,7 +30,7 @@ void read_joined_adapters(const Fields& lora, Draft& draft);
 
 /// Sequences of an update, and of a micro-batch, which is smaller where it does not divide a
 /// rank's.
-void take_verl_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft);
+void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft);
 
 /// What Megatron-Core has where a file is silent: verl/trainer/config/engine/megatron.yaml,
 /// verl/utils/megatron_utils.py (make_megatron_module). `said`: fields of Megatron that it says.

@@ -45,17 +45,19 @@ void read_first_trainer(const Fields& root, const std::string& file, const Given
   }
   read_verl_model(model, draft);
   read_parameter_type(config, draft);
-  take_verl_batch(data.integer("train_batch_size", kTunedBatch),
-                  data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft);
+  take_update_batch(data.integer("train_batch_size", kTunedBatch),
+                    data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft);
   list_settings(root, file, kVerlTuningSettings, draft.report);
 }
 
-/// Sequences of a micro-batch; verl/trainer/sft_trainer.py.
-std::int64_t micro_batch_of(const Fields& data, std::int64_t length) {
+/// Sequences of a micro-batch; verl/trainer/sft_trainer.py, verl/workers/engine/utils.py. Its
+/// tokens are those of all ranks that share a sequence.
+std::int64_t micro_batch_of(const Fields& data, std::int64_t length, std::int64_t context) {
   if (!data.flag("use_dynamic_bsz", true)) {
     return data.integer("micro_batch_size_per_gpu", kTunedMicroBatch);
   }
-  return std::max<std::int64_t>(1, data.integer("max_token_len_per_gpu", kTunedTokens) / length);
+  return std::max<std::int64_t>(
+      1, data.integer("max_token_len_per_gpu", kTunedTokens) * context / length);
 }
 
 void read_engine_trainer(const Fields& root, const std::string& file, const std::string& engine,
@@ -67,7 +69,6 @@ void read_engine_trainer(const Fields& root, const std::string& file, const std:
   draft.length = data.integer("max_length", kTunedLength);
   take_packing(model, "use_remove_padding", kVerlNoPadding, given, draft);
   const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
-  const std::int64_t micro = micro_batch_of(data, *draft.length);
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
     read_joined_adapters(model.section("lora"), draft);
@@ -75,14 +76,16 @@ void read_engine_trainer(const Fields& root, const std::string& file, const std:
     text.usual = verl_defaults(text.said);
     text.derived.set("seq_length", *draft.length).set("global_batch_size", sequences);
     read_megatron_text(text, root, kVerlTuningSettings, given, draft, file);
-    return take_verl_batch(sequences, micro, draft);
+    return take_update_batch(
+        sequences, micro_batch_of(data, *draft.length, draft.plan.parallel.context), draft);
   }
   draft.plan.parallel.context = config.integer("ulysses_sequence_parallel_size", 1);
   settle_ranks(draft, given, file);
   read_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft);
   read_verl_model(model, draft);
   read_parameter_type(config, draft);
-  take_verl_batch(sequences, micro, draft);
+  take_update_batch(sequences, micro_batch_of(data, *draft.length, draft.plan.parallel.context),
+                    draft);
   list_settings(root, file, kVerlTuningSettings, draft.report);
 }
 

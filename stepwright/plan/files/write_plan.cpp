@@ -31,11 +31,21 @@ void write_model(Json& file, const Job& job, bool expanded) {
   if (known && known->dropout != job.model.dropout) file["dropout"] = job.model.dropout;
 }
 
+/// A profile, also with fewer devices in a node than it has; whole where it is neither.
+Json cluster_of_profile(const Cluster& cluster) {
+  Json file = {{"profile", cluster.name}, {"nodes", cluster.nodes}};
+  const std::optional<Cluster> known = built_in_cluster(cluster.name, cluster.nodes);
+  if (!known) return inline_cluster(cluster);
+  if (*known == cluster) return file;
+  if (known->devices_per_node <= cluster.devices_per_node) return inline_cluster(cluster);
+  const Cluster cut = load_cluster(cluster.name, cluster.nodes, cluster.devices_per_node);
+  if (cut != cluster) return inline_cluster(cluster);
+  file["devices_per_node"] = cluster.devices_per_node;
+  return file;
+}
+
 void write_cluster(Json& file, const Job& job, bool expanded) {
-  const Cluster& cluster = job.cluster;
-  const bool known = !expanded && built_in_cluster(cluster.name, cluster.nodes) == cluster;
-  file["cluster"] =
-      known ? Json{{"profile", cluster.name}, {"nodes", cluster.nodes}} : inline_cluster(cluster);
+  file["cluster"] = expanded ? inline_cluster(job.cluster) : cluster_of_profile(job.cluster);
 }
 
 Json framework_json(const Framework& framework, bool expanded) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/megatron/flags.h"
+
+namespace stepwright {
+
+/// Takes a field out of arguments; nothing where they do not say it.
+std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view field);
+
+/// Says what arguments of forks of Megatron-LM mean in its own words, and of those that mean
+/// nothing there whether they can matter. Fails with `kInput` on values that cannot be.
+/// `name`: of the file. Ascend/MindSpeed mindspeed/features_manager, mindspeed/arguments.py;
+/// Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
+void take_forks(MegatronArguments& arguments, const std::string& name, ImportReport& report);
+
+}  // namespace stepwright

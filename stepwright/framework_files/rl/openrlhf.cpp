@@ -1,0 +1,310 @@
+#include "stepwright/framework_files/rl/openrlhf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/huggingface/attention_words.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/rl/openrlhf_settings.h"
+#include "stepwright/framework_files/rl/verl_engine.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kOpenrlhf = "openrlhf";
+
+/// A trainer by its module, with the defaults of its arguments.
+struct OpenrlhfTrainer {
+  std::string_view name;
+  std::int64_t micro_batch = 0;
+  std::int64_t length = 0;  ///< 0: of a prompt and its answer, each of 1,024 tokens.
+  std::string_view leaves_out{};
+};
+
+/// OpenRLHF/OpenRLHF openrlhf/cli.
+constexpr std::string_view kPairs =
+    "a loss of preferences: pairs, so that each of the batch is two sequences, and the passes of a "
+    "reference";
+constexpr std::string_view kAnswers =
+    "generation, the passes of the other models and the loss: one of tokens is counted";
+constexpr OpenrlhfTrainer kTrainers[] = {
+    {"train_sft", 8, 2048},
+    {"train_dpo", 8, 512, kPairs},
+    {"train_rm", 8, 512, "a model of rewards: pairs, so that each of the batch is two sequences"},
+    {"train_kto", 8, 512, "a loss of preferences, and the passes of a reference"},
+    {"train_prm", 1, 2048, "a model of rewards: its loss"},
+    {"train_kd", 8, 2048, "the passes of a teacher"},
+    {"train_ppo", 4, 0, kAnswers},
+    {"train_ppo_ray", 4, 0, kAnswers},
+};
+constexpr std::int64_t kUsualBatch = 128;
+constexpr std::int64_t kUsualPart = 1024;
+
+/// The trainer that a word names: "openrlhf.cli.train_sft", "openrlhf/cli/train_sft.py".
+const OpenrlhfTrainer* trainer_named(std::string_view word) {
+  if (word.find('=') != std::string_view::npos || word.starts_with('-')) return nullptr;
+  if (word.find(kOpenrlhf) == std::string_view::npos) return nullptr;
+  if (word.ends_with(".py")) word.remove_suffix(3);
+  const std::string_view name = word.substr(word.find_last_of("./") + 1);
+  const auto* known = std::ranges::find(kTrainers, name, &OpenrlhfTrainer::name);
+  return known == std::end(kTrainers) ? nullptr : known;
+}
+
+const OpenrlhfTrainer* trainer_among(std::span<const ShellWord> words) {
+  for (const ShellWord& word : words) {
+    if (const OpenrlhfTrainer* trainer = trainer_named(word.text)) return trainer;
+  }
+  return nullptr;
+}
+
+/// What releases from 0.10 call otherwise: openrlhf/cli/train_sft.py, train_ppo_ray.py of 2026.
+constexpr std::pair<std::string_view, std::string_view> kLaterNames[] = {
+    {"actor.model_name_or_path", "pretrain"},
+    {"model.model_name_or_path", "pretrain"},
+    {"actor.gradient_checkpointing_enable", "gradient_checkpointing"},
+    {"model.gradient_checkpointing_enable", "gradient_checkpointing"},
+    {"actor.num_nodes", "actor_num_nodes"},
+    {"actor.num_gpus_per_node", "actor_num_gpus_per_node"},
+    {"train.batch_size", "train_batch_size"},
+    {"train.micro_batch_size", "micro_train_batch_size"},
+    {"train.dynamic_batch_enable", "use_dynamic_batch"},
+    {"train.max_tokens_per_gpu", "train_max_tokens_per_gpu"},
+    {"train.enable_ema", "enable_ema"},
+    {"data.max_len", "max_len"},
+    {"ds.zero_stage", "zero_stage"},
+    {"ds.zpg", "zpg"},
+    {"ds.adam_offload", "adam_offload"},
+    {"ds.overlap_comm", "overlap_comm"},
+    {"ds.param_dtype", "param_dtype"},
+    {"ds.attn_implementation", "attn_implementation"},
+    {"ds.use_liger_kernel", "use_liger_kernel"},
+    {"ds.grad_accum_dtype", "grad_accum_dtype"},
+    {"ds.tensor_parallel_size", "ds_tensor_parallel_size"},
+    {"ds.packing_samples", "packing_samples"},
+    {"ds.ring_attn_size", "ring_attn_size"},
+    {"ds.deepcompile", "deepcompile"},
+    {"ds.enable_sleep", "deepspeed_enable_sleep"},
+    {"ds.load_in_4bit", "load_in_4bit"},
+    {"ds.lora.rank", "lora_rank"},
+    {"ds.lora.alpha", "lora_alpha"},
+    {"ds.lora.dropout", "lora_dropout"},
+    {"ds.lora.target_modules", "target_modules"},
+    {"vllm.num_engines", "vllm_num_engines"},
+    {"actor.optim", "optim"},
+};
+
+/// Arguments under their first names, and what each is called in the file.
+struct OpenrlhfArguments {
+  Tree fields = Tree::mapping();
+  std::vector<std::pair<std::string, std::string>> names;
+};
+
+OpenrlhfArguments with_first_names(const Tree& said) {
+  OpenrlhfArguments made;
+  for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
+    const std::string& own = said.items[i].text;
+    const auto* const later =
+        std::ranges::find(kLaterNames, own, &std::pair<std::string_view, std::string_view>::first);
+    std::string name(later == std::end(kLaterNames) ? std::string_view(own) : later->second);
+    std::ranges::replace(name, '.', '_');
+    if (name != own) made.names.emplace_back(name, own);
+    made.fields.set(name, said.items[i + 1]);
+  }
+  return made;
+}
+
+/// Calls the settings of a report as the file does.
+void name_as_said(const OpenrlhfArguments& arguments, ImportReport& report) {
+  const auto rename = [&](auto& settings) {
+    for (auto& setting : settings) {
+      const auto own = std::ranges::find(arguments.names, setting.name,
+                                         &std::pair<std::string, std::string>::first);
+      if (own != arguments.names.end()) setting.name = own->second;
+    }
+  };
+  rename(report.read);
+  rename(report.not_read);
+}
+
+/// Of the update of one step.
+struct OpenrlhfBatch {
+  std::int64_t sequences = 0;
+  std::int64_t micro_batch = 0;
+};
+
+OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& trainer,
+                                  Draft& draft) {
+  if (trainer.length > 0) {
+    draft.length = fields.integer("max_len", trainer.length);
+  } else {
+    draft.length = fields.integer("max_len", fields.integer("prompt_max_len", kUsualPart) +
+                                                 fields.integer("generate_max_len", kUsualPart));
+  }
+  OpenrlhfBatch batch{.sequences = fields.integer("train_batch_size", kUsualBatch),
+                      .micro_batch = fields.integer("micro_train_batch_size", trainer.micro_batch)};
+  const auto dynamic = fields.node().find("use_dynamic_batch");
+  if (dynamic && dynamic->is_scalar() && dynamic->text() == "true") {
+    constexpr std::int64_t kUsualTokens = 16192;
+    const std::int64_t tokens = fields.integer("train_max_tokens_per_gpu", kUsualTokens) *
+                                draft.plan.parallel.context * draft.plan.parallel.tensor;
+    batch.micro_batch = std::max<std::int64_t>(1, tokens / *draft.length);
+  }
+  return batch;
+}
+
+/// openrlhf/utils/deepspeed/deepspeed_utils.py: get_train_ds_config.
+Tree deepspeed_tree(const Fields& fields, DType precision) {
+  const std::int64_t stage = fields.integer("zero_stage", 2, 0);
+  Tree zero = Tree::mapping();
+  zero.set("stage", stage).set("reduce_bucket_size", "auto");
+  zero.set("stage3_prefetch_bucket_size", "auto");
+  if (fields.flag("overlap_comm", false)) zero.set("overlap_comm", true);
+  const std::int64_t group = fields.integer("zpg", 1);
+  if (group > 1 && stage == 3) zero.set("zero_hpz_partition_size", group);
+  if (fields.flag("adam_offload", false)) {
+    zero.set("offload_optimizer", Tree::mapping().set("device", "cpu").set("pin_memory", true));
+  }
+  Tree config = Tree::mapping().set("zero_optimization", std::move(zero));
+  config.set(precision == DType::kFp16 ? "fp16" : "bf16",
+             Tree::mapping().set("enabled", precision != DType::kFp32));
+  const std::int64_t tensor = fields.integer("ds_tensor_parallel_size", 1);
+  if (tensor > 1) config.set("tensor_parallel", Tree::mapping().set("autotp_size", tensor));
+  if (const auto type = fields.find("grad_accum_dtype")) {
+    config.set("data_types", Tree::mapping().set("grad_accum_dtype", type->text()));
+  }
+  return config;
+}
+
+DType openrlhf_precision(const Fields& fields) {
+  static constexpr Named<DType> kTypes[] = {
+      {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp32, "fp32"}};
+  // Later releases have the type alone, and bf16 where it is not said.
+  static_cast<void>(fields.flag("bf16", true));
+  return fields.choice("param_dtype", kTypes, DType::kBf16);
+}
+
+void read_openrlhf_adapters(const Fields& fields, Draft& draft) {
+  const auto rank = fields.node().find("lora_rank");
+  if (!rank || rank->integer(0, kMostOfField) == 0) return;
+  draft.adapters = read_adapter_words(fields, {.rank = "lora_rank",
+                                               .alpha = "lora_alpha",
+                                               .dropout = "lora_dropout",
+                                               .modules = "target_modules",
+                                               .usual_alpha = 16,
+                                               .usual_modules = "all-linear",
+                                               .load_flags = true,
+                                               .of_transformers = true});
+}
+
+void read_openrlhf_model(const Fields& fields, const Given& given, Draft& draft) {
+  if (const auto model = fields.find("pretrain")) take_named_model(model->text(), given, draft);
+  read_openrlhf_adapters(fields, draft);
+  if (fields.flag("gradient_checkpointing", false)) {
+    draft.plan.recompute.kind = RecomputeKind::kFull;
+  }
+  draft.fused_cross_entropy = fields.flag("use_liger_kernel", false);
+}
+
+/// Ray starts the actor's ranks; its program has a default of one node of eight.
+void read_actor_ranks(const Fields& fields, Draft& draft) {
+  constexpr std::int64_t kUsualDevices = 8;
+  draft.ranks.reset();
+  draft.nodes = fields.integer("actor_num_nodes", 1);
+  draft.devices_of_node = fields.integer("actor_num_gpus_per_node", kUsualDevices);
+}
+
+void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
+                          const std::string& file, const Given& given, Draft& draft) {
+  draft.framework.name = "deepspeed";
+  std::vector<LeftOut> left_out;
+  read_openrlhf_model(fields, given, draft);
+  draft.precision = openrlhf_precision(fields);
+  static constexpr Named<Optimizer> kOptimizers[] = {{Optimizer::kAdamW, "adam"},
+                                                     {Optimizer::kMuon, "muon"}};
+  draft.optimizer = fields.choice("optim", kOptimizers, Optimizer::kAdamW);
+  if (fields.flag("flash_attn", trainer.name == "train_ppo_ray")) {
+    draft.attention = AttentionKernel::kFlash2;
+  }
+  take_attention(fields, "attn_implementation", left_out, draft);
+  take_packing(fields, "packing_samples",
+               {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kSplit}}, given, draft);
+  Plan& plan = draft.plan;
+  plan.parallel.context = fields.integer("ring_attn_size", 1);
+  plan.parallel.tensor = fields.integer("ds_tensor_parallel_size", 1);
+  const Document config = Document::from(deepspeed_tree(fields, draft.precision), file);
+  std::optional<std::int64_t> hidden;
+  if (given.known_model) hidden = given.known_model->hidden;
+  if (draft.model) hidden = draft.model->hidden;
+  const TrainerValues values{
+      .micro_batch = {}, .accumulation = {}, .precision = draft.precision, .hidden = hidden};
+  const DType precision = draft.precision;
+  const ImportReport before = draft.report;
+  read_deepspeed_document(config, given, draft, &values);
+  draft.precision = precision;
+  // What the arguments make stands in no file.
+  draft.report.read = before.read;
+  draft.report.not_read = before.not_read;
+  const OpenrlhfBatch batch = read_openrlhf_batch(fields, trainer, draft);
+  draft.open_micro_batch = false;
+  draft.micro_batches.reset();
+  take_update_batch(batch.sequences, batch.micro_batch, draft);
+  list_settings(fields, file, kOpenrlhfSettings, draft.report);
+  list_left_out(left_out, file, draft.report);
+}
+
+}  // namespace
+
+void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const StartedProgram program{.framework = "OpenRLHF",
+                               .arguments = "--train_batch_size, --zero_stage",
+                               .starts = starts_openrlhf,
+                               .has_argument = is_argument_and_value,
+                               .matters = [](std::string_view argument) {
+                                 return argument_matters(argument, kOpenrlhfSettings);
+                               }};
+  const StartedCommand command = started_command(files, given, program, draft);
+  draft.source = command.file;
+  draft.program = command.words.front().text;
+  std::vector<ShellWord> all = command.launchers;
+  all.insert(all.end(), command.words.begin(), command.words.end());
+  const OpenrlhfTrainer& trainer = *trainer_among(all);
+  OpenrlhfArguments arguments = with_first_names(command_fields(command.all_words()));
+  const Document document = Document::from(std::move(arguments.fields), command.file);
+  const Fields fields(document.root());
+  read_launcher(command, draft);
+  if (trainer.name == "train_ppo_ray") read_actor_ranks(fields, draft);
+  if (!trainer.leaves_out.empty()) {
+    draft.report.not_read.push_back({std::string(trainer.name), "", command.file,
+                                     command.words.front().line, Matters::kYes,
+                                     std::string(trainer.leaves_out)});
+  }
+  try {
+    read_openrlhf_fields(fields, trainer, command.file, given, draft);
+  } catch (const Error& error) {
+    fail_for_open_value(error, command, draft.report);
+  }
+  name_as_said(arguments, draft.report);
+  if (trainer.name != "train_ppo_ray") list_open_extents(command, draft);
+  read_environment(command, draft);
+}
+
+bool starts_openrlhf(std::span<const ShellWord> words) { return trainer_among(words) != nullptr; }
+
+bool is_openrlhf(const SourceFile& file) { return holds(file, kOpenrlhf); }
+
+}  // namespace stepwright

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// Reads a script that starts a trainer of OpenRLHF: fine-tuning, preferences and rewards under
+/// the launcher of DeepSpeed, reinforcement learning under Ray, of which the actor's update is the
+/// step. Configurations of DeepSpeed are made from the arguments, as OpenRLHF makes them.
+void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+/// Whether a command starts one.
+bool starts_openrlhf(std::span<const ShellWord> words);
+
+/// Whether a script may start one.
+bool is_openrlhf(const SourceFile& file);
+
+}  // namespace stepwright

@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+#include "tests/framework_files/imported.h"
+
+namespace stepwright {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kCarriedWords =
+    "--tensor-model-parallel-size 4 --num-layers 32 --hidden-size 4096 --num-attention-heads 32 "
+    "--seq-length 4096 --max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 64 "
+    "--vocab-size 32000 --bf16";
+
+ImportedPlan carried_plan(const std::string& text) {
+  Given given;
+  given.cluster = "dgx-h100";
+  return import_text("", "job.yaml", text, given);
+}
+
+/// The words of a command as a list of YAML, one a line.
+std::string listed_words(const std::string& words, const std::string& before) {
+  std::string text;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    text += before + "- \"" + words.substr(at, end - at) + "\"\n";
+    at = end + 1;
+  }
+  return text;
+}
+
+TEST(Carriers, PodsOfAPyTorchJobAreNodes) {
+  const std::string container = "          containers:\n          - name: pytorch\n";
+  const std::string resources = "            resources: {limits: {nvidia.com/gpu: 4}}\n";
+  const std::string command =
+      "            command:\n            - torchrun\n            - pretrain_gpt.py\n" +
+      listed_words(kCarriedWords, "            ");
+  const std::string text =
+      "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Master:\n"
+      "      replicas: 1\n      template:\n        spec:\n" +
+      container + command + resources +
+      "    Worker:\n      replicas: 3\n      template:\n        spec:\n" + container + command +
+      resources;
+  const ImportedPlan plan = carried_plan(text);
+  EXPECT_EQ(plan.target, "megatron");
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 4);
+  EXPECT_EQ(plan.planned.job.cluster.devices_per_node, 4);
+  EXPECT_EQ(plan.planned.plan.parallel.data, 4);
+  const auto at = std::ranges::find(plan.report.read, "--num-layers", &ReadSetting::name);
+  ASSERT_NE(at, plan.report.read.end());
+  EXPECT_EQ(at->file, "job.yaml");
+  EXPECT_EQ(at->line, 17U);
+}
+
+TEST(Carriers, ATextOfAShellIsReadWhereItStands) {
+  const std::string text =
+      "apiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n      containers:\n"
+      "      - name: train\n        env:\n        - {name: MBS, value: \"2\"}\n"
+      "        command: [/bin/bash, -c]\n        args:\n        - |\n"
+      "          torchrun --nproc_per_node=8 pretrain_gpt.py --micro-batch-size $MBS \\\n"
+      "            --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+      "\\\n"
+      "            --max-position-embeddings 4096 --global-batch-size 64 --vocab-size 32000 "
+      "--bf16\n"
+      "        resources: {limits: {nvidia.com/gpu: 8}}\n";
+  const ImportedPlan plan = carried_plan(text);
+  EXPECT_EQ(plan.planned.plan.micro_batch, 2);
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 8);
+  const auto at = std::ranges::find(plan.report.read, "--num-layers", &ReadSetting::name);
+  ASSERT_NE(at, plan.report.read.end());
+  EXPECT_EQ(at->line, 14U);
+}
+
+TEST(Carriers, TasksOfSkyPilotHaveItsVariables) {
+  const std::string text =
+      "resources:\n  accelerators: {H100: 8}\nnum_nodes: 2\nenvs:\n  MBS: 1\nsetup: pip install "
+      "x\nrun: |\n"
+      "  torchrun --nnodes=$SKYPILOT_NUM_NODES --nproc_per_node=$SKYPILOT_NUM_GPUS_PER_NODE \\\n"
+      "    pretrain_gpt.py " +
+      std::string(kCarriedWords) + "\n";
+  const ImportedPlan plan = carried_plan(text);
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 2);
+  EXPECT_EQ(plan.planned.plan.parallel.data, 4);
+}
+
+TEST(Carriers, AJobOfAzureHasItsInputs) {
+  const std::string text =
+      "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\ntype: command\n"
+      "inputs:\n  tp: 4\ncommand: >-\n  python pretrain_gpt.py --tensor-model-parallel-size "
+      "${{inputs.tp}}\n"
+      "  --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096\n"
+      "  --max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 64\n"
+      "  --vocab-size 32000 --bf16\n"
+      "resources: {instance_count: 2}\ndistribution: {type: pytorch, process_count_per_instance: "
+      "8}\n";
+  const ImportedPlan plan = carried_plan(text);
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 16);
+}
+
+TEST(Carriers, AFileWithoutAKnownProgramIsRefusedByItsName) {
+  const std::string text =
+      "services:\n  train:\n    command: [python, my_own.py, --steps, \"3\"]\n";
+  EXPECT_THAT([&] { carried_plan(text); }, testing::ThrowsMessage<Error>(HasSubstr("my_own.py")));
+}
+
+TEST(Carriers, NodesOfWhichAPartIsUsedAreCutDown) {
+  Given given;
+  given.cluster = "dgx-h100";
+  const std::string text =
+      std::string("torchrun --nnodes 4 --nproc_per_node 4 pretrain_gpt.py ") + kCarriedWords + "\n";
+  const ImportedPlan plan = import_text("", "run.sh", text, given);
+  EXPECT_EQ(plan.planned.job.cluster.nodes, 4);
+  EXPECT_EQ(plan.planned.job.cluster.devices_per_node, 4);
+  EXPECT_EQ(plan.planned.job.cluster.nics_per_node, 4);
+}
+
+}  // namespace
+}  // namespace stepwright
