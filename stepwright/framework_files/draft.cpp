@@ -108,6 +108,14 @@ Cluster cluster_of(Draft& draft, const Given& given) {
   return read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
+/// What says a name that a script leaves open.
+std::string open_name(const Draft& draft) {
+  for (const auto& [value, how] : draft.open_values) {
+    if (value == draft.unknown_model) return fmt::format("; the script leaves it open: {}", how);
+  }
+  return "";
+}
+
 /// What may say more: scripts that were not given.
 std::string missing_scripts(const Draft& draft) {
   std::string text;
@@ -125,8 +133,8 @@ Architecture settled_model(Draft& draft, const Given& given, const std::string& 
     if (!draft.unknown_model.empty()) {
       fail_input(fmt::format(
           "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
-          "says its sizes{}",
-          file, draft.unknown_model, missing_scripts(draft)));
+          "says its sizes{}{}",
+          file, draft.unknown_model, open_name(draft), missing_scripts(draft)));
     }
     const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
     fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
@@ -100,8 +102,13 @@ struct Draft {
   bool framework_gradients = false;  ///< Nor is the type in which gradients are summed.
   /// Scripts that the first one goes on with and that were not given, with where it does.
   std::vector<std::pair<std::string, std::string>> missing;
-  ImportReport report;             ///< What was read, what not; of `assumed` the reasons.
-  std::vector<std::string> notes;  ///< What was assumed, for people.
+  /// Values that a script leaves open, and what says each: "$1", "--set TP=VALUE".
+  std::vector<std::pair<std::string, std::string>> open_values;
+  /// What a program sees, where its reader leaves that to the import; the file that sets it.
+  std::map<std::string, ShellWord> environment;
+  std::vector<ShellWord> launchers;  ///< The words in front of that program.
+  ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
+  std::vector<std::string> notes;    ///< What was assumed, for people.
 
   /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
   void leave_out(Node setting, std::string why) {

@@ -69,11 +69,11 @@ bool tells_by_words(const LaunchTarget& target) {
 }
 
 /// The target whose program a command starts; null where none does.
-const LaunchTarget* target_of(const StartedLook& look) {
+const LaunchTarget* target_of(std::span<const ShellWord> words) {
   for (const bool by_words : {false, true}) {
     for (const LaunchTarget& target : launch_targets()) {
       const bool turn = target.starts != nullptr && tells_by_words(target) == by_words;
-      if (turn && target.starts(look.words)) return &target;
+      if (turn && target.starts(words)) return &target;
     }
   }
   return nullptr;
@@ -89,15 +89,27 @@ const LaunchTarget& started_target(std::span<const SourceFile> files, const Give
   const StartedLook* unread = nullptr;
   const std::vector<StartedLook> looks = look_at_started(scripts, given);
   for (const StartedLook& look : looks) {
-    const LaunchTarget* target = target_of(look);
+    const LaunchTarget* target = target_of(look.words);
     const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
     if (target != nullptr && agrees) return *target;
     if (unread == nullptr && !look.program.empty()) unread = &look;
   }
   if (!likely.empty()) return *likely.front();
   if (unread != nullptr) fail_unread(scripts.front(), *unread);
-  // A script that goes on with others: its reader says which are missing.
-  return target_of("megatron");
+  // What an open condition hides, or a script that goes on with others, which are then named.
+  const std::string all = fmt::format("{}", fmt::join(import_words(), ", "));
+  const StartedProgram any{
+      .framework = "any framework that is read",
+      .arguments = all,
+      .starts = [](std::span<const ShellWord> words) { return target_of(words) != nullptr; },
+      .has_argument = is_argument_and_value};
+  Draft draft;
+  const StartedCommand command = started_command(scripts, given, any, draft);
+  std::vector<ShellWord> words = command.launchers;
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  const LaunchTarget* target = target_of(words);
+  if (target == nullptr) fail_input(fmt::format("{}: starts no training", files.front().name));
+  return *target;
 }
 
 /// The target whose files these are, by the content of the first that says it. A script is of a
@@ -113,6 +125,16 @@ const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& g
     }
     if (likely.size() == 1 || (!script && !likely.empty())) return *likely.front();
     if (script && (started || !likely.empty())) return started_target(files, given, likely);
+  }
+  const SourceFile& first = files.front();
+  const bool starts =
+      first.name.ends_with(".py") &&
+      (holds(first, "subprocess.") || holds(first, "os.system(") || holds(first, "execute_train("));
+  if (starts) {
+    fail_unsupported(fmt::format(
+        "{}: starts a command from Python, which is not run: give the command as a script, as its "
+        "dry run or its log prints it",
+        first.name));
   }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_words(), "|")));
@@ -267,6 +289,36 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
 }
 
+namespace {
+
+/// Throws an error about a value that a script leaves open again, with what says it.
+[[noreturn]] void fail_with_open_value(const Error& error, const Draft& draft) {
+  constexpr std::string_view kSaid = "the script leaves it open";
+  const std::string_view message = error.what();
+  for (const auto& [value, how] : draft.open_values) {
+    if (value.empty() || value != error.place().value || message.find(kSaid) != message.npos) {
+      continue;
+    }
+    throw Error(error.kind(), fmt::format("{}; {}: {}", message, kSaid, how), error.place());
+  }
+  throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
+}
+
+/// Reads files as a target does, with the environment that its reader left over.
+void read_target(const LaunchTarget& target, std::span<const SourceFile> files, const Given& given,
+                 Draft& draft) try {
+  target.read(files, given, draft);
+  if (!draft.environment.empty()) {
+    read_environment(
+        {.file = draft.source, .launchers = draft.launchers, .environment = draft.environment},
+        draft);
+  }
+} catch (const Error& error) {
+  fail_with_open_value(error, draft);
+}
+
+}  // namespace
+
 ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
                             const Given& given, bool as_it_is) {
   std::vector<SourceFile> sources(files.begin(), files.end());
@@ -277,7 +329,7 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> f
   Draft draft;
   draft.framework.name = target.framework;
   const Given full = with_model(given);
-  target.read(sources, full, draft);
+  read_target(target, sources, full, draft);
   const std::string& name = sources.front().name;
   ImportedPlan imported{.target = std::string(target.word),
                         .planned = drafted(draft, full, name),

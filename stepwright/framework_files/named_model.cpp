@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <vector>
 
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
@@ -55,14 +56,39 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   return std::nullopt;
 }
 
+/// What may be the name of a model in its path: the last part, without the owner in front of it
+/// ("Qwen--Qwen3-8B", "Qwen_Qwen3-8B"), and of a cache of the hub the name of the repository
+/// ("models--Qwen--Qwen3-8B/snapshots/0123abc"); huggingface/huggingface_hub
+/// src/huggingface_hub/file_download.py: repo_folder_name.
+std::vector<std::string_view> names_in(std::string_view path) {
+  constexpr std::string_view kCached = "models--";
+  std::vector<std::string_view> names;
+  const auto add_parts = [&](std::string_view part) {
+    names.push_back(part);
+    for (const std::string_view mark : {"--", "_"}) {
+      const std::size_t at = part.rfind(mark);
+      const std::size_t first = mark == "_" ? part.find(mark) : at;
+      if (first != std::string_view::npos) names.push_back(part.substr(first + mark.size()));
+    }
+  };
+  add_parts(path.substr(path.rfind('/') + 1));
+  const std::size_t cached = path.rfind(kCached);
+  if (cached != std::string_view::npos) {
+    const std::string_view rest = path.substr(cached + kCached.size());
+    add_parts(rest.substr(0, rest.find('/')));
+  }
+  return names;
+}
+
 }  // namespace
 
 bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
   if (given.known_model || draft.model) return true;
   while (id.ends_with('/')) id.remove_suffix(1);
-  // A folder of models holds them under their own names.
-  const std::string_view last = id.substr(id.rfind('/') + 1);
-  const auto known = model_of_id(last);
+  std::optional<std::string_view> known;
+  for (const std::string_view name : names_in(id)) {
+    if (!known && !name.empty()) known = model_of_id(name);
+  }
   if (!known) {
     draft.unknown_model = printable(id);
     return false;

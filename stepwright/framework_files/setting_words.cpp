@@ -69,6 +69,8 @@ Document read_setting_words(std::span<const SourceFile> files, const SettingProg
                                                   .has_argument = is_setting},
                                                  draft);
   draft.program = command.words.front().text;
+  draft.source = command.file;
+  draft.environment = command.environment;
   if (program.launched) {
     read_launcher(command, draft);
     list_open_extents(command, draft);

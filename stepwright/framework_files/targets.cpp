@@ -17,6 +17,7 @@
 #include "stepwright/framework_files/rl/verl.h"
 #include "stepwright/framework_files/swift/swift.h"
 #include "stepwright/framework_files/target.h"
+#include "stepwright/framework_files/torchtitan/script.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 
 namespace stepwright {
@@ -41,7 +42,8 @@ constexpr LaunchTarget kTargets[] = {
      .checked = "EleutherAI/gpt-neox of 2025, by source only",
      .assumes = "",
      .read = read_gpt_neox,
-     .recognises = is_gpt_neox},
+     .recognises = is_gpt_neox,
+     .starts = starts_gpt_neox},
     {.word = "deepspeed",
      .framework = "deepspeed",
      .about = "Configuration of DeepSpeed",
@@ -58,7 +60,8 @@ constexpr LaunchTarget kTargets[] = {
                 "otherwise; before 0.3 that the training code brings them",
      .write = write_torchtitan,
      .read = read_torchtitan,
-     .recognises = is_torchtitan},
+     .recognises = is_torchtitan,
+     .starts = starts_torchtitan},
     {.word = "fsdp",
      .framework = "fsdp",
      .about = "A program that trains with FSDP2 or DDP over a device mesh",
@@ -163,7 +166,8 @@ constexpr LaunchTarget kTargets[] = {
      .variant = "nemo-rl",
      .write = write_nemo_rl,
      .read = read_nemo_rl,
-     .recognises = is_nemo_rl},
+     .recognises = is_nemo_rl,
+     .starts = starts_nemo_rl},
     {.word = "verl",
      .framework = "fsdp",
      .about = "Configuration of verl, or a script that starts it",
@@ -186,7 +190,8 @@ constexpr LaunchTarget kTargets[] = {
      .checked = "huggingface/nanotron@19f88fbe, by source only",
      .assumes = "",
      .read = read_nanotron,
-     .recognises = is_nanotron},
+     .recognises = is_nanotron,
+     .starts = starts_nanotron},
     {.word = "torchrun",
      .framework = "",
      .about = "A script that starts a command as all ranks, with torchrun",

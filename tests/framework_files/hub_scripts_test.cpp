@@ -227,5 +227,120 @@ TEST(Script, WordsOfHydraAreNoPrograms) {
   EXPECT_EQ(plan.planned.job.sequences, 64);
 }
 
+TEST(HubScripts, TheirOwnScriptsAreFollowed) {
+  const ImportedPlan plan =
+      read_with({{"train.sh",
+                  "source conf.sh\nNPROC_PER_NODE=4 swift sft --model Qwen/Qwen3-1.7B \\\n"
+                  "  --per_device_train_batch_size $MBS --max_length 4096 --deepspeed zero2\n"},
+                 {"conf.sh", "MBS=2\n"}});
+  EXPECT_EQ(plan.target, "ms-swift");
+  EXPECT_EQ(plan.planned.plan.micro_batch, 2);
+}
+
+TEST(HubScripts, AValueThatIsLeftOpenIsNamedWithWhatSaysIt) {
+  EXPECT_THAT(refusal_with({{"train.sh",
+                             "M=$2\ntorchrun --nproc_per_node 8 train.py --model_name_or_path $M "
+                             "--per_device_train_batch_size 2 --output_dir o\n"}}),
+              HasSubstr("the script leaves it open: --set M=VALUE"));
+}
+
+TEST(HubScripts, NodesInFrontOfLlamaFactoryCount) {
+  const SourceFile settings{"sft.yaml",
+                            "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\ndo_train: true\n"
+                            "finetuning_type: full\ncutoff_len: 4096\nbf16: true\n"
+                            "per_device_train_batch_size: 1\n"};
+  EXPECT_EQ(read_with({{"run.sh", "FORCE_TORCHRUN=1 NNODES=2 llamafactory-cli train sft.yaml\n"},
+                       settings})
+                .planned.job.cluster.devices(),
+            16);
+  // A task of each node starts the processes of all its devices.
+  EXPECT_EQ(read_with({{"run.slurm",
+                        "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n"
+                        "#SBATCH --gpus-per-node=8\nsrun bash -c 'NNODES=$SLURM_NNODES "
+                        "llamafactory-cli train sft.yaml'\n"},
+                       settings})
+                .planned.job.cluster.devices(),
+            16);
+}
+
+TEST(HubScripts, TrlHasABatchWhereNothingSaysIt) {
+  const ImportedPlan plan =
+      read_with({{"run.sh", "trl sft --model_name_or_path Qwen/Qwen3-8B --dataset_name imdb\n"}});
+  EXPECT_EQ(plan.target, "hf");
+  EXPECT_EQ(plan.planned.plan.micro_batch, 8);
+}
+
+TEST(HubScripts, AScriptThatStartsNothingIsSaidToStartNothing) {
+  EXPECT_THAT(refusal_with({{"run.sh", "echo x > out.toml\n"}}),
+              HasSubstr("no command has arguments of any framework that is read"));
+  EXPECT_THAT(refusal_with({{"run.py", "import subprocess\nsubprocess.run(['x'])\n"}}),
+              HasSubstr("starts a command from Python"));
+}
+
+constexpr const char* kScriptToml =
+    "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\n"
+    "seq_len = 4096\n[parallelism]\ndata_parallel_shard_degree = -1\n"
+    "tensor_parallel_degree = 1\n";
+
+TEST(HubScripts, TorchtitanIsReadWithWhatItsCommandSaysOverItsFile) {
+  const ImportedPlan plan = read_with(
+      {{"train.sh",
+        "torchrun --nproc_per_node=8 -m torchtitan.train --job.config_file conf/llama.toml \\\n"
+        "  --parallelism.tensor_parallel_degree 4 --training.seq-len=8192\n"},
+       {"llama.toml", kScriptToml}});
+  EXPECT_EQ(plan.target, "torchtitan");
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
+  EXPECT_EQ(plan.planned.job.length, 8192);
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 8);
+}
+
+TEST(HubScripts, RunTrainOfTorchtitanIsKnown) {
+  const ScriptFiles files = {
+      {"train.sh", "NGPU=4 CONFIG_FILE=\"./llama.toml\" ./run_train.sh --training.seq_len 2048\n"},
+      {"llama.toml", kScriptToml}};
+  const ImportedPlan plan = read_with(files);
+  EXPECT_EQ(plan.planned.job.cluster.devices(), 4);
+  EXPECT_EQ(plan.planned.job.length, 2048);
+  EXPECT_THAT(refusal_with({files.front()}), HasSubstr("names ./llama.toml: give this file, too"));
+}
+
+TEST(HubScripts, ProgramsThatAreGivenAFileAreReadWithIt) {
+  const ImportedPlan neox =
+      read_with({{"run.sh", "python ./deepy.py train.py -d configs small local\n"},
+                 {"small.yml",
+                  "{\"pipe_parallel_size\": 1, \"model_parallel_size\": 2, \"num_layers\": 12,\n"
+                  "\"hidden_size\": 768, \"num_attention_heads\": 12, \"seq_length\": 2048,\n"
+                  "\"max_position_embeddings\": 2048, \"make_vocab_size_divisible_by\": 128,\n"
+                  "\"train_micro_batch_size_per_gpu\": 4, \"padded_vocab_size\": 50304}"},
+                 {"local.yml", "{\"gradient_accumulation_steps\": 2}"}},
+                {.batch = ""});
+  EXPECT_EQ(neox.target, "gpt-neox");
+  EXPECT_EQ(neox.planned.plan.parallel.tensor, 2);
+  EXPECT_THAT(refusal_with({{"run.sh", "python deepy.py train.py conf/a.yml\n"}}),
+              HasSubstr("names conf/a.yml: give this file, too"));
+  const SourceFile policy{
+      "grpo.yaml",
+      "policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 64\n"
+      "  train_micro_batch_size: 1\n  max_total_sequence_length: 4096\n  precision: bfloat16\n"
+      "  dtensor_cfg: {enabled: true, tensor_parallel_size: 1}\n"
+      "cluster: {num_nodes: 1, gpus_per_node: 8}\n"};
+  const ImportedPlan rl = read_with(
+      {{"run.sh",
+        "uv run examples/run_grpo_math.py --config conf/grpo.yaml cluster.num_nodes=2 \\\n"
+        "  ++policy.dtensor_cfg.tensor_parallel_size=4 policy.generation.stop=[a,b]\n"},
+       policy});
+  EXPECT_EQ(rl.target, "nemo-rl");
+  EXPECT_EQ(rl.planned.plan.parallel.tensor, 4);
+  EXPECT_EQ(rl.planned.job.cluster.devices(), 16);
+}
+
+TEST(HubScripts, EasyR1IsNotTakenForVerl) {
+  EXPECT_THAT(
+      refusal_with({{"run.sh",
+                     "python3 -m verl.trainer.main config=c.yaml worker.actor.model.model_path=x "
+                     "trainer.n_gpus_per_node=4\n"}}),
+      HasSubstr("EasyR1"));
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -281,6 +281,10 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
       return one.name == name && one.matters == matters;
     });
   };
+  const ImportedPlan all = imported_script(
+      small_command("--num-experts 8 --moe-router-topk 2 --moe-intermediate-size 512 "
+                    "--moe-layer-freq -1 --first-k-dense-replace -1"));
+  EXPECT_TRUE(all.planned.job.model.experts.has_value());
   EXPECT_TRUE(listed("--use-fused-rmsnorm", Matters::kNo));
   EXPECT_TRUE(listed("--swap-attention", Matters::kYes));
 }

@@ -45,5 +45,12 @@ TEST(NamedModel, ReadersAskForAModelByItsName) {
                   "--model CONFIG.JSON says its sizes")));
 }
 
+TEST(NamedModel, APathMayHoldTheOwnerOrTheHubsCache) {
+  EXPECT_EQ(named_as("/m/models--Qwen--Qwen2.5-7B-Instruct/snapshots/a09a35458c70"), "qwen2.5-7b");
+  EXPECT_EQ(named_as("./Qwen--Qwen3-8B"), "qwen3-8b");
+  EXPECT_EQ(named_as("./Qwen_Qwen3-8B"), "qwen3-8b");
+  EXPECT_EQ(named_as("./my_own-model"), "no ./my_own-model");
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -282,5 +282,41 @@ TEST(ShellScript, EachBeginningOfAScriptIsReadOrRefused) {
   }
 }
 
+TEST(ShellScript, ReadsTheWordsOfAKnownLine) {
+  EXPECT_THAT(words("IFS=':' read -r A B C <<< \"x:2:3:4\"\nrun $A $B $C\n"),
+              ElementsAre("run", "x", "2", "3:4"));
+  EXPECT_THAT(words("read -r A B <<< \"  x   y z \"\nrun $A \"$B\"\n"),
+              ElementsAre("run", "x", "y z "));
+  EXPECT_THAT(words("read -r -a ALL <<< \"x y z\"\nrun ${ALL[2]} ${#ALL[@]}\n"),
+              ElementsAre("run", "z", "3"));
+  EXPECT_THAT(words("for e in a:1 b:2; do IFS=: read -r N V <<< \"$e\"; run $N $V; done\n"),
+              ElementsAre("run", "b", "2"));
+}
+
+TEST(ShellScript, AWrittenFileBehindAnOptionIsNoScript) {
+  EXPECT_THAT(words("H=/tmp/hosts\necho \"a slots=8\" > $H\nrun --hostfile $H --x 1\n"),
+              ElementsAre("run", "--hostfile", "/tmp/hosts", "--x", "1"));
+}
+
+TEST(ShellScript, StartsWithinASubstitutionAreStarted) {
+  const ShellScript script = script_of("job=$(sbatch --parsable --nodes=2 --wrap x)\n");
+  ASSERT_EQ(script.commands.size(), 1U);
+  EXPECT_EQ(script.commands.front().words.front().text, "sbatch");
+}
+
+TEST(ShellScript, ACommandThatAProgramIsToldIsReadToo) {
+  EXPECT_THAT(words("A=1\ngcloud ssh --zone z --command=\"cd x\nrun $A\"\n"),
+              ElementsAre("run", "1"));
+  EXPECT_THAT(words("docker run -e N=4 image bash -c 'run $N'\n"), ElementsAre("run", "4"));
+}
+
+TEST(ShellScript, OneThatEndsForWantOfArgumentsIsStartedWithThem) {
+  EXPECT_THAT(words("if [ \"$#\" -lt 2 ]; then echo usage; exit 1; fi\nN=$1\nshift 2\nrun $N\n"),
+              ElementsAre("run", "$1"));
+  // A loop over arguments has none to go through.
+  EXPECT_THAT(words("while [[ $# -ge 1 ]]; do A=$1; shift; done\nrun ${A:-none}\n"),
+              ElementsAre("run", "none"));
+}
+
 }  // namespace
 }  // namespace stepwright

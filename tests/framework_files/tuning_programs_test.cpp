@@ -139,17 +139,14 @@ TEST(Slime, ItsActorsTrainInBf16WithAShardedOptimizer) {
                              Field(&AssumedField::why, HasSubstr("slime trains in bf16")))));
 }
 
+// How long sequences are decides, not an argument that nothing heeds.
 TEST(Slime, MicroBatchesHoldAsManySequencesAsTokensAllow) {
-  std::string text = kSlime;
-  for (const std::string_view said : {"--seq-length 4096", "--micro-batch-size 1"}) {
-    const std::size_t at = text.find(said);
-    if (at != std::string::npos) text.erase(at, said.size());
-  }
-  const ImportedPlan plan = read_tuning(
-      text +
-      "--use-dynamic-batch-size --max-tokens-per-gpu 4096 --rollout-max-response-len 2048\n");
+  const ImportedPlan plan = read_tuning(std::string(kSlime) +
+                                        "--use-dynamic-batch-size --max-tokens-per-gpu 4096 "
+                                        "--rollout-max-response-len 2048\n");
   EXPECT_EQ(plan.planned.job.length, 2048);
   EXPECT_EQ(plan.planned.plan.micro_batch, 2 * plan.planned.plan.parallel.context);
+  EXPECT_THAT(plan.report.not_read, lists("--seq-length", Matters::kNo));
 }
 
 TEST(Slime, WhatOnlyGeneratesIsRefused) {

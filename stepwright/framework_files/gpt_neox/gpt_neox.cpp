@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/gpt_neox/settings.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/model/catalog.h"
 
@@ -207,6 +208,16 @@ void read_neox_batch(const Fields& fields, Draft& draft) {
 }  // namespace
 
 void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) {
+    const ConfiguredRun run = read_configured(files, given,
+                                              {.framework = "GPT-NeoX",
+                                               .arguments = "deepy.py train.py FILE.yml ...",
+                                               .starts = starts_gpt_neox,
+                                               .options = {},
+                                               .unnamed = true},
+                                              draft);
+    return read_gpt_neox(run.files, run.given, draft);
+  }
   const std::string& file = files.front().name;
   const Document document = with_settings(Document::from(with_underscores(files), file), given);
   const Fields fields(document.root());
@@ -237,7 +248,13 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
   list_settings(fields, file, kNeoxSettings, draft.report);
 }
 
+bool starts_gpt_neox(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words,
+                             [](const ShellWord& word) { return word.text.ends_with("deepy.py"); });
+}
+
 bool is_gpt_neox(const SourceFile& file) {
+  if (is_shell_script(file)) return holds(file, "deepy.py");
   constexpr std::array<std::string_view, 6> kMarks = {
       "pipe-parallel-size:",  "pipe-parallel-size\"",  "pipe_parallel_size:",
       "pipe_parallel_size\"", "model-parallel-size\"", "\"model_parallel_size\""};

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -10,7 +11,10 @@ namespace stepwright {
 /// those of DeepSpeed; several files are one.
 void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
-/// Whether a file is such a configuration.
+/// Whether a command starts it with some.
+bool starts_gpt_neox(std::span<const ShellWord> words);
+
+/// Whether a file is such a configuration, or a script that may start it with some.
 bool is_gpt_neox(const SourceFile& file);
 
 }  // namespace stepwright

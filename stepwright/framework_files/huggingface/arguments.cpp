@@ -171,8 +171,13 @@ void read_trainer_script(std::span<const SourceFile> files, const SourceFile& fi
 }  // namespace
 
 bool starts_trainer(std::span<const ShellWord> words) {
+  static constexpr std::array<std::string_view, 7> kMethods = {"sft",    "dpo",  "grpo", "kto",
+                                                               "reward", "rloo", "orpo"};
   if (has_batch_of_trainer(words)) return true;
-  return trainer_command(words).settings.has_value();
+  const TrainerCommand command = trainer_command(words);
+  // The batch of TRL's own programs is transformers' default where nothing says it.
+  const bool trl = command.trl && std::ranges::find(kMethods, command.method) != kMethods.end();
+  return trl || command.settings.has_value();
 }
 
 void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -202,7 +207,9 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
 }
 
 bool is_huggingface(const SourceFile& file) {
-  if (is_shell_script(file)) return is_trainer_script(file) || holds(file, "trl sft");
+  if (is_shell_script(file))
+    return is_trainer_script(file) || holds(file, "trl sft") || holds(file, "trl dpo") ||
+           holds(file, "trl grpo") || holds(file, "trl reward");
   return holds(file, "\"model_type\"") || holds(file, "per_device_train_batch_size") ||
          is_trainer_script(file);
 }

@@ -19,12 +19,18 @@ std::string_view last_part(std::string_view path) { return path.substr(path.rfin
 
 HubScript read_hub_script(const SourceFile& script, std::span<const SourceFile> files,
                           const Given& given, const StartedProgram& program, Draft& draft) {
-  HubScript made{.command = started_command({&script, 1}, given, program, draft)};
-  draft.source = made.command.file;
+  std::vector<SourceFile> scripts = {script};
   std::vector<const SourceFile*> beside;
   for (const SourceFile& file : files) {
-    if (&file != &script) beside.push_back(&file);
+    if (&file == &script) continue;
+    if (is_shell_script(file)) {
+      scripts.push_back(file);
+    } else {
+      beside.push_back(&file);
+    }
   }
+  HubScript made{.command = started_command(scripts, given, program, draft)};
+  draft.source = made.command.file;
   made.files = sorted_hub_files(beside);
   made.files.name = script.name;
   for (const auto& [name, file] : made.command.written) {

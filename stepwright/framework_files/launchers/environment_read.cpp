@@ -87,8 +87,10 @@ void read_environment(const StartedCommand& command, Draft& draft) {
       field = "job.kernels.deterministic";
     }
     if (field.empty()) {
+      const bool usual = !known->usual.empty() && value == known->usual;
       draft.report.not_read.push_back(
-          {name, value, command.file, word.line, known->matters, std::string(known->leaves_out)});
+          {name, value, command.file, word.line, usual ? Matters::kNo : known->matters,
+           std::string(usual ? std::string_view() : known->leaves_out)});
     } else {
       draft.report.read.push_back({name, value, command.file, word.line, field});
     }

@@ -388,6 +388,14 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
   StartedCommand command = parted(script, taken, draft.report);
+  for (const ShellWord& word : command.words) {
+    if (word.open.empty()) continue;
+    const std::string how = fmt::format("--set {}=VALUE", printable(word.open.front()));
+    draft.open_values.emplace_back(word.text, how);
+    const std::size_t equals = word.text.find('=');
+    if (equals != std::string::npos)
+      draft.open_values.emplace_back(word.text.substr(equals + 1), how);
+  }
   command.arguments_given = scripts.arguments_given();
   return command;
 }

@@ -125,6 +125,16 @@ bool has_launcher(const StartedCommand& command) {
                 "deepspeed", "mpirun", "mpiexec", "orterun", "srun"});
 }
 
+namespace {
+
+/// Whether a program that is told how many processes it starts stands in front.
+bool has_starter(const StartedCommand& command) {
+  return starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
+                                   "accelerate", "deepspeed", "mpirun", "mpiexec", "orterun"});
+}
+
+}  // namespace
+
 void read_launcher(const StartedCommand& command, Draft& draft) {
   if (starts_with_any(command, {"mpirun", "mpiexec", "orterun"})) {
     draft.ranks = batch_option(command.launchers, "-np", "-n");
@@ -167,6 +177,13 @@ std::optional<std::int64_t> environment_number(const StartedCommand& command,
 
 void read_own_processes(const StartedCommand& command, Draft& draft) {
   read_launcher(command, draft);
+  // A task of a batch system starts the processes of a node.
+  if (!has_starter(command)) {
+    draft.ranks.reset();
+    draft.devices_of_node = launched(command, {"--nproc_per_node", "--gpus-per-node",
+                                               "--gpus_per_node", "--gres", "--gpus-per-task"});
+    if (!draft.devices_of_node) draft.devices_of_node = visible_devices(command);
+  }
   if (const auto nodes = environment_number(command, "NNODES")) draft.nodes = nodes;
   if (const auto devices = environment_number(command, "NPROC_PER_NODE")) {
     draft.devices_of_node = devices;

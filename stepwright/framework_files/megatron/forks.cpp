@@ -118,11 +118,14 @@ constexpr KnownSetting kForkSettings[] = {
     {"--output-layer-slice-num", ""},
 };
 
+/// A number, 0 where -1 says that there is none.
 std::int64_t number_of(const Tree& value, std::string_view flag, const std::string& name) {
   const IntegerReading number = read_integer(value.text);
-  if (number.status == IntegerReading::Status::kGood && number.value >= 0) return number.value;
-  fail_input(fmt::format("{}:{}: {}: must be an integer from 0; it is '{}'", name, value.line, flag,
-                         printable(value.text)));
+  if (number.status == IntegerReading::Status::kGood && number.value >= -1) {
+    return std::max<std::int64_t>(0, number.value);
+  }
+  fail_input(fmt::format("{}:{}: {}: must be an integer from -1; it is '{}'", name, value.line,
+                         flag, printable(value.text)));
 }
 
 void set_field(MegatronArguments& arguments, std::string_view field, Tree value,
@@ -182,6 +185,10 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
                              number_of(*width, "--moe-intermediate-size", name);
     set_field(arguments, "moe_shared_expert_intermediate_size", all, "--n-shared-experts",
               shared->line);
+  }
+  const Tree* const every = arguments.fields.find("moe_layer_freq");
+  if (every != nullptr && every->text == "-1") {
+    static_cast<void>(take_field(arguments, "moe_layer_freq"));
   }
   const auto dense = take_field(arguments, "fork_first_dense");
   if (!dense || !layers) return;

@@ -79,7 +79,12 @@ constexpr SlimeArgument kSlimeArguments[] = {
     {"--model-name"},
     {"--megatron-to-hf-mode"},
     {"--train-env-vars"},
+    {"--ref-micro-batch-size"},
+    {"--keep-old-actor", "a second copy of the policy"},
     {"--use-wandb"},
+    {"--wandb-"},
+    {"--update-"},
+    {"--qkv-format"},
     {"--use-tensorboard"},
     {"--disable-wandb"},
     {"--use-fault-tolerance"},
@@ -159,11 +164,14 @@ std::optional<std::int64_t> own_number(std::string_view flag, std::string_view f
 /// slime/utils/arguments.py: answers have no length but their largest; prompts, where it is said.
 void set_length(MegatronArguments& arguments, const std::string& name, Draft& draft) {
   constexpr std::string_view kField = "job.batch.length";
-  if (value_of(arguments, "seq_length") != nullptr) return;
   const auto all = own_number("--rollout-max-context-len", kField, name, draft.report);
   const auto answer = own_number("--rollout-max-response-len", kField, name, draft.report);
   const auto prompt = own_number("--rollout-max-prompt-len", kField, name, draft.report);
   if (!all && !answer) return;
+  if (const auto said = take_field(arguments, "seq_length")) {
+    draft.report.not_read.push_back(
+        {"--seq-length", said->text, name, said->line, Matters::kNo, ""});
+  }
   const std::int64_t both = answer.value_or(0) + prompt.value_or(0);
   arguments.fields.set("seq_length", all ? *all : both);
   draft.notes.push_back(

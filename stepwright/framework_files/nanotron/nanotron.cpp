@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/nanotron/settings.h"
 #include "stepwright/model/catalog.h"
 
@@ -97,6 +100,18 @@ void read_nanotron_states(const Fields& optimizer, Draft& draft) {
 }  // namespace
 
 void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) {
+    static constexpr std::string_view kOptions[] = {"--config-file"};
+    const ConfiguredRun run = read_configured(files, given,
+                                              {.framework = "nanotron",
+                                               .arguments = "--config-file FILE.yaml",
+                                               .starts = starts_nanotron,
+                                               .options = kOptions},
+                                              draft);
+    // Its degrees say how many ranks there are.
+    draft.ranks = draft.nodes = draft.devices_of_node = std::nullopt;
+    return read_nanotron(run.files, run.given, draft);
+  }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");
   const SourceFile& file = files.front();
   const Document document = with_settings(Document::parse(file.text, file.name), given);
@@ -116,7 +131,14 @@ void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft&
   list_settings(root, file.name, kNanotronSettings, draft.report);
 }
 
+bool starts_nanotron(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words, [](const ShellWord& word) {
+    return word.text.ends_with("run_train.py") || word.text == "run_train";
+  });
+}
+
 bool is_nanotron(const SourceFile& file) {
+  if (is_shell_script(file)) return holds(file, "run_train.py") && holds(file, "--config-file");
   return holds(file, "batch_accumulation_per_replica") || holds(file, "tp_linear_async");
 }
 

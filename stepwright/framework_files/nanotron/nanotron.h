@@ -3,13 +3,17 @@
 #include <span>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
 /// Reads a configuration of nanotron: parallelism, tokens, optimizer and the model's sizes.
 void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
-/// Whether a file is such a configuration.
+/// Whether a command starts it with one.
+bool starts_nanotron(std::span<const ShellWord> words);
+
+/// Whether a file is such a configuration, or a script that may start it with one.
 bool is_nanotron(const SourceFile& file);
 
 }  // namespace stepwright

@@ -10,6 +10,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/nemo_rl_settings.h"
@@ -158,6 +159,19 @@ constexpr PackingWords kSequencePacking = {
 }  // namespace
 
 void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) {
+    static constexpr std::string_view kOptions[] = {"--config"};
+    const ConfiguredRun run = read_configured(files, given,
+                                              {.framework = "NeMo-RL",
+                                               .arguments = "--config FILE.yaml NAME=VALUE",
+                                               .starts = starts_nemo_rl,
+                                               .options = kOptions,
+                                               .overrides = true},
+                                              draft);
+    // Ray starts the ranks, as the configuration says.
+    draft.ranks = draft.nodes = draft.devices_of_node = std::nullopt;
+    return read_nemo_rl(run.files, run.given, draft);
+  }
   const std::string& file = files.front().name;
   Document laid = Document::from(laid_together(files), file);
   const Document document = with_references(with_settings(std::move(laid), given), draft.notes);
@@ -177,7 +191,24 @@ void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& 
       "name, too");
 }
 
+bool starts_nemo_rl(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words, [](const ShellWord& word) {
+    std::string_view text = word.text;
+    if (!text.ends_with(".py")) return false;
+    text = text.substr(text.rfind('/') + 1);
+    for (const std::string_view head :
+         {"run_grpo", "run_sft", "run_dpo", "run_rm", "run_distill"}) {
+      if (text.starts_with(head)) return true;
+    }
+    return false;
+  });
+}
+
 bool is_nemo_rl(const SourceFile& file) {
+  if (is_shell_script(file)) {
+    return holds(file, "policy.") && (holds(file, "run_grpo") || holds(file, "run_sft") ||
+                                      holds(file, "run_dpo") || holds(file, "run_rm"));
+  }
   return holds(file, "policy:") && (holds(file, "megatron_cfg:") || holds(file, "dtensor_cfg:") ||
                                     holds(file, "train_global_batch_size:"));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
 
 namespace stepwright {
 
@@ -17,7 +18,10 @@ std::string write_nemo_rl(const PlannedJob& planned, const std::vector<std::stri
 /// given too. Generation, reference and critic are left out.
 void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
-/// Whether a file is such a configuration.
+/// Whether a command starts it with one.
+bool starts_nemo_rl(std::span<const ShellWord> words);
+
+/// Whether a file is such a configuration, or a script that may start it with one.
 bool is_nemo_rl(const SourceFile& file);
 
 }  // namespace stepwright

@@ -144,6 +144,14 @@ bool is_own_tuning(std::string_view name) {
   return name == "sft_trainer" || name == "sft_trainer_engine";
 }
 
+/// hiyouga/EasyR1 verl/trainer/main.py: another program, with a module of the same name.
+void refuse_easy_r1(const Node& root) {
+  const auto worker = root.find("worker");
+  if (!worker || !worker->is_mapping() || root.find(kPolicy)) return;
+  if (!worker->find("actor") && !worker->find("rollout")) return;
+  worker->fail_unsupported("is of EasyR1, whose configurations are not read; those of verl are");
+}
+
 /// The words of a script over the configurations that are given beside it, or one of these alone.
 Document read_verl_form(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   std::vector<SourceFile> scripts;
@@ -215,6 +223,7 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
   const std::string& name = said.name();
   const Document document = with_references(said, draft.notes);
   const Fields root(document.root());
+  refuse_easy_r1(root.node());
   if (!root.node().find(kPolicy))
     return read_verl_tuning(root, name, engine_of(root), given, draft);
   // Ray starts the ranks.

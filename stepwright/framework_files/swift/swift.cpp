@@ -31,7 +31,9 @@ bool is_method(std::string_view word) {
 
 bool is_program(std::span<const ShellWord> words, std::string_view program) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i].text == program && is_method(words[i + 1].text)) return true;
+    const std::string& text = words[i].text;
+    const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
+    if (name == program && is_method(words[i + 1].text)) return true;
   }
   return false;
 }
@@ -47,7 +49,9 @@ bool starts_megatron(std::span<const ShellWord> words) {
 bool starts_swift(std::span<const ShellWord> words) {
   return starts_megatron(words) || is_program(words, "swift") ||
          std::ranges::any_of(words, [](const ShellWord& word) {
-           return word.text.ends_with("swift/cli/sft.py") || word.text.ends_with("swift/cli/pt.py");
+           return word.text.ends_with("swift/cli/sft.py") ||
+                  word.text.ends_with("swift/cli/pt.py") || word.text == "swift.cli.sft" ||
+                  word.text == "swift.cli.pt";
          });
 }
 
@@ -56,7 +60,7 @@ namespace {
 bool is_swift_script(const SourceFile& file) {
   return holds(file, "swift sft") || holds(file, "swift pt") || holds(file, "swift rlhf") ||
          holds(file, "megatron sft") || holds(file, "megatron pt") ||
-         holds(file, "megatron rlhf") || holds(file, "swift/cli/");
+         holds(file, "megatron rlhf") || holds(file, "swift/cli/") || holds(file, "swift.cli.");
 }
 
 /// swift/cli/main.py: use_torchrun. Without NPROC_PER_NODE and NNODES there is one process; where
@@ -96,8 +100,21 @@ Document with_written_fsdp(Document said) {
 }  // namespace
 
 void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  HubFiles sorted = sorted_hub_files(files);
+  // Scripts that the first one goes on with.
+  std::vector<const SourceFile*> others;
+  std::vector<SourceFile> scripts;
+  for (const SourceFile& file : files) {
+    const bool first = scripts.empty() && is_swift_script(file);
+    const bool script = is_shell_script(file) || first;
+    if (script) scripts.push_back(file);
+    if (!script || scripts.size() == 1) others.push_back(&file);
+  }
+  HubFiles sorted = sorted_hub_files(others);
+  sorted.name = files.front().name;
   if (sorted.program == nullptr) fail_input(sorted.name + ": starts no ms-swift");
+  if (sorted.programs.size() > 1) {
+    fail_input(sorted.programs[1]->name + ": is a second file of the program");
+  }
   if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
   const SourceFile& file = *sorted.program;
   draft.source = file.name;
@@ -113,7 +130,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
       .takes_values = [](std::string_view) { return true; },
       .matters =
           [](std::string_view argument) { return argument_matters(argument, kSwiftSettings); }};
-  const StartedCommand command = started_command({&file, 1}, given, program, draft);
+  const StartedCommand command = started_command(scripts, given, program, draft);
   // swift/cli/main.py: get_torchrun_args.
   read_own_processes(command, draft);
   settle_one_process(command, given, draft);

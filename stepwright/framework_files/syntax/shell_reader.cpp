@@ -134,12 +134,13 @@ ShellStatus ShellReader::list(const ShellNode& node) {
 
 ShellStatus ShellReader::joined_commands(const ShellNode& node) {
   const bool needs_both = node.kind == NodeKind::kAnd;
-  const ShellStatus left = run(node.children.front());
+  ShellStatus left = run(node.children.front());
   const ShellNode& right = node.children.back();
   if (flow_ != Flow::kNext) return left;
   if (left.known && left.ok != needs_both) return left;
   if (only_tests(right)) return needs_both ? both(left, run(right)) : either(left, run(right));
   const bool ends = ends_script(right);
+  if (ends && needs_both && left.ok) leave_count_open(node, left);
   const bool ok = decide(node, left, needs_both && ends, !needs_both && ends);
   return ok == needs_both ? run(right) : ShellStatus{.ok = ok, .known = left.known};
 }
@@ -163,13 +164,25 @@ ShellStatus ShellReader::apart(const ShellNode& node) {
 }
 
 ShellStatus ShellReader::condition(const ShellNode& node) {
-  const ShellStatus status = run(node.children[0]);
+  ShellStatus status = run(node.children[0]);
   if (flow_ != Flow::kNext) return status;
   const bool otherwise = node.children.size() > 2;
-  const bool yes = decide(node, status, ends_script(node.children[1]),
-                          otherwise && ends_script(node.children[2]));
+  const bool yes_ends = ends_script(node.children[1]);
+  if (yes_ends && status.ok) leave_count_open(node, status);
+  const bool yes = decide(node, status, yes_ends, otherwise && ends_script(node.children[2]));
   if (yes) return run(node.children[1]);
   return otherwise ? run(node.children[2]) : ShellStatus{};
+}
+
+/// With how many arguments a script is started nobody says: one that ends for want of some is
+/// started with them.
+void ShellReader::leave_count_open(const ShellNode& node, ShellStatus& status) {
+  const bool counts = node.source.find("$#") != std::string::npos ||
+                      node.source.find("${#}") != std::string::npos ||
+                      node.source.find("$*") != std::string::npos;
+  if (!status.known || !counts) return;
+  status.known = false;
+  status.open = {"$#"};
 }
 
 /// Whether a loop ends, after a turn of it.

@@ -46,6 +46,7 @@ class ShellReader {
   bool decide(const ShellNode& node, const ShellStatus& status, bool yes_ends, bool no_ends);
   std::size_t way(const ShellNode& node, OpenChoice open);
   [[nodiscard]] bool ends_script(const ShellNode& node, int depth = 0) const;
+  static void leave_count_open(const ShellNode& node, ShellStatus& status);
   bool leaves_loop();
   [[nodiscard]] ShellPlace place(std::uint32_t line) const { return {expansion_.file(), line}; }
 
@@ -64,9 +65,11 @@ class ShellReader {
   ShellStatus call(const ShellNode& function, const Words& words);
   void write_file(const ShellNode& node, const Words& words);
   void print_into(const Words& words);
+  bool read_words(const ShellNode& node, const Words& words);
 
   // shell_start.cpp: programs and other scripts.
   ShellStatus start(const ShellNode& node, Words words);
+  void run_told_command(const ShellNode& node, const Words& words);
   ShellStatus within_shell(const ShellNode& node, const Words& words, std::size_t shell);
   [[nodiscard]] bool has_file(const std::string& name) const;
   bool go_on_with(const std::string& path, std::vector<std::string> arguments, bool same_shell,

@@ -31,6 +31,26 @@ std::optional<std::string> padded(const std::string& number, std::string_view wi
   return std::string(wide - std::min(wide, number.size()), '0') + number;
 }
 
+/// The parts of a line between marks, at most so many, the last with what is left; several blanks
+/// part as one.
+std::vector<std::string> parts_by(std::string_view text, std::string_view marks, bool blanks,
+                                  std::size_t most) {
+  const auto pass_blanks = [&] {
+    if (!blanks) return;
+    text.remove_prefix(std::min(text.find_first_not_of(marks), text.size()));
+  };
+  std::vector<std::string> parts;
+  pass_blanks();
+  while (!text.empty() || parts.empty()) {
+    const std::size_t end = parts.size() + 1 < most ? text.find_first_of(marks) : text.npos;
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+    pass_blanks();
+  }
+  return parts;
+}
+
 /// What printf makes of a format of words, %s, %d and %0Nd, used once; nothing of any other.
 std::optional<std::string> of_format(std::string_view format,
                                      const std::vector<std::string>& arguments) {
@@ -139,6 +159,8 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
     run_text(joined({words.begin() + 1, words.end()}), node.line);
   } else if ((name == "source" || name == ".") && words.size() > 1) {
     go_on_with(words[1].text, texts_from(words, 2), true, node.line);
+  } else if (name == "read" && read_words(node, words)) {
+    return ShellStatus{};
   } else if (is_one_of(name, kRead)) {
     const bool text = node.input && words.back().text.front() != '-';
     leave_open(words, 1, node.line);
@@ -153,6 +175,47 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
     return std::nullopt;
   }
   return ShellStatus{};
+}
+
+/// `read -r A B <<< "x y"`: the words of one line that is known, parted by IFS; the last name has
+/// what is left. Whether it was such a line.
+bool ShellReader::read_words(const ShellNode& node, const Words& words) {
+  std::vector<std::string> names;
+  bool array = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (is_shell_name(words[i].text)) {
+      names.push_back(words[i].text);
+    } else if (words[i].text == "-ra" || words[i].text == "-a") {
+      array = true;
+    } else if (words[i].text != "-r") {
+      return false;
+    }
+  }
+  if (!node.input || names.empty() || (array && names.size() != 1)) return false;
+  std::string text = expansion_.text(*node.input);
+  while (text.ends_with('\n')) text.pop_back();
+  if (text.find('\n') != std::string::npos || text.find(kOpens) != std::string::npos) return false;
+  std::string marks = variables_.text("IFS").value_or(" \t");
+  for (const ShellAssignment& one : node.assignments) {
+    if (one.name == "IFS" && !one.array) marks = expansion_.text(one.values.front());
+  }
+  const bool blanks = marks.find(' ') != std::string::npos;
+  const std::size_t most = array ? text.size() + 1 : names.size();
+  std::vector<std::string> parts = parts_by(text, marks, blanks, most);
+  if (array) {
+    ShellValue value{.array = true};
+    for (std::string& part : parts) {
+      value.elements.push_back(word_of(std::move(part), place(node.line)));
+    }
+    variables_.set(names.front(), std::move(value));
+    return true;
+  }
+  parts.resize(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    budget_.word(parts[i], place(node.line));
+    variables_.set_text(names[i], parts[i], place(node.line));
+  }
+  return true;
 }
 
 /// `printf -v NAME FORMAT ARGUMENTS`; the name is open where the format is more than words and

@@ -84,24 +84,48 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
   const auto front = static_cast<std::size_t>(program - words.begin());
   for (std::size_t i = 0; i < front && !only_handles(words.front().text); ++i) {
     if (is_shell(words[i].text)) return within_shell(node, words, i);
-    const bool ours = !is_data(words[i].text) && has_file(base_name(words[i].text));
+    // A file that a script wrote may be the value of an option: `--hostfile /tmp/hosts`.
+    const bool option =
+        i > 0 && words[i - 1].text.starts_with('-') && written_.contains(base_name(words[i].text));
+    const bool ours = !option && !is_data(words[i].text) && has_file(base_name(words[i].text));
     if (ours || is_script(words[i].text)) return within_shell(node, words, i);
   }
   if (node.input && base_name(words.front().text) == "sbatch") {
     return within_shell(node, words, words.size());
   }
+  // A program that is told something may be one that trains.
   const auto options =
-      std::ranges::any_of(words, [](const ShellWord& word) { return word.text.starts_with("--"); });
+      !node.assignments.empty() || std::ranges::any_of(words, [](const ShellWord& word) {
+        return word.text.starts_with("--") || is_data(word.text);
+      });
   ShellCommand command{.launchers = launchers_, .line = node.line, .file = expansion_.file()};
   if (options) command.environment = environment(node);
   for (auto& [name, value] : command.environment) {
     budget_.word(value.text, place(node.line));
     value = told(std::move(value));
   }
-  for (ShellWord& word : words) command.words.push_back(told(std::move(word)));
+  for (const ShellWord& word : words) command.words.push_back(told(word));
   const std::string name = command.words.front().text;
   script_.commands.push_back(std::move(command));
+  run_told_command(node, words);
   return {.known = false, .open = {name}};
+}
+
+/// `gcloud ... --command="python3 train.py ..."`: a program that has a command run elsewhere.
+void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
+  static constexpr std::array<std::string_view, 4> kNames = {"--command", "--COMMAND", "--cmd",
+                                                             "--entrypoint"};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    const std::size_t equals = std::min(text.find('='), text.size());
+    if (!is_one_of(std::string_view(text).substr(0, equals), kNames)) continue;
+    const bool apart = equals == text.size();
+    if (apart && i + 1 == words.size()) return;
+    const std::string told = apart ? words[i + 1].text : text.substr(equals + 1);
+    if (told.find_first_of(" \n") == std::string::npos) continue;
+    in_shell_of_its_own(environment(node), {}, "bash", [&] { run_text(told, words[i].line); });
+    return;
+  }
 }
 
 /// `srun bash -c TEXT`, `bash FILE`, `srun FILE` or `sbatch` with a text as its input; `shell` is
@@ -119,7 +143,17 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
       text = text || (words[at].text[1] != '-' && words[at].text.find('c') != std::string::npos);
     }
   }
-  const std::map<std::string, ShellWord> seen = environment(node);
+  std::map<std::string, ShellWord> seen = environment(node);
+  // `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
+  for (std::size_t i = 0; i + 1 < shell; ++i) {
+    if (words[i].text != "-e" && words[i].text != "--env") continue;
+    const std::string& one = words[i + 1].text;
+    const std::size_t equals = one.find('=');
+    if (equals == std::string::npos || !is_shell_name(one.substr(0, equals))) continue;
+    ShellWord value = words[i + 1];
+    value.text.erase(0, equals + 1);
+    seen[one.substr(0, equals)] = std::move(value);
+  }
   if (at >= words.size() && node.input) {
     const std::string input = expansion_.text(*node.input);
     in_shell_of_its_own(seen, {}, "bash", [&] { run_batch(input, node.input->line); });
@@ -265,7 +299,15 @@ std::optional<std::string> ShellReader::printed(const std::string& command) {
 }
 
 std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const Words& words) {
-  if (words.empty() || node.output) return std::nullopt;
+  static constexpr std::array<std::string_view, 7> kStarters = {
+      "sbatch", "srun", "torchrun", "accelerate", "deepspeed", "mpirun", "qsub"};
+  if (words.empty()) return std::nullopt;
+  // `JOB=$(sbatch --parsable job.sh)`: what it prints is not known, what it starts is.
+  if (is_one_of(base_name(words.front().text), kStarters)) {
+    start(node, words);
+    return std::nullopt;
+  }
+  if (node.output) return std::nullopt;
   const std::string& name = words.front().text;
   const Words rest(words.begin() + 1, words.end());
   if (functions_.contains(name)) return std::nullopt;

@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/python_report.h"
 #include "stepwright/framework_files/torchtitan/form.h"
+#include "stepwright/framework_files/torchtitan/script.h"
 #include "stepwright/framework_files/torchtitan/settings.h"
 #include "stepwright/framework_files/torchtitan/split.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
@@ -451,10 +452,12 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
 }
 
 void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) return read_titan_script(files, given, draft);
   read_titan_config(read_titan_file(files, given), given, draft);
 }
 
 bool is_torchtitan(const SourceFile& file) {
+  if (is_shell_script(file)) return is_titan_script(file);
   return holds(file, "[parallelism]") || holds(file, "[training]") ||
          holds(file, "Trainer.Config") || holds(file, "\"data_parallel_shard_degree\"");
 }

@@ -1,0 +1,126 @@
+#include "stepwright/framework_files/launchers/configured.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
+
+namespace stepwright {
+namespace {
+
+/// "policy.x=1" of "++policy.x=1"; empty for another word, and where the value is no scalar.
+std::string setting_of(std::string_view word) {
+  while (word.starts_with('+')) word.remove_prefix(1);
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos || equals == 0) return "";
+  const bool path = std::ranges::all_of(word.substr(0, equals), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.';
+  });
+  const bool scalar = word.find_first_of("[{", equals) == std::string_view::npos;
+  return path && scalar ? std::string(word) : "";
+}
+
+bool is_yaml(std::string_view text) { return text.ends_with(".yml") || text.ends_with(".yaml"); }
+
+/// Finds files by the last part of their paths.
+class Configurations {
+ public:
+  Configurations(std::span<const SourceFile> files, const StartedCommand& command)
+      : files_(files), command_(command) {}
+
+  /// Takes the file of a word; whether there is one. `must`: fails where there is none.
+  bool take(const ShellWord& word, bool must) {
+    const std::string name = base_name(word.text);
+    for (const std::string& one : {name, name + ".yml", name + ".yaml"}) {
+      for (const SourceFile& file : files_) {
+        if (base_name(file.name) == one) return add(file);
+      }
+      const auto written = command_.written.find(one);
+      if (written != command_.written.end()) return add(written->second);
+    }
+    if (!must) return false;
+    fail_input(fmt::format("{}:{}: names {}: give this file, too", command_.file, word.line,
+                           printable(word.text)));
+  }
+  /// Those that were taken, and behind them the others.
+  std::vector<SourceFile> all() && {
+    for (const SourceFile& file : files_) {
+      const bool there = std::ranges::find(taken_, file.name, &SourceFile::name) != taken_.end();
+      if (!there) taken_.push_back(file);
+    }
+    return std::move(taken_);
+  }
+  [[nodiscard]] bool empty() const { return taken_.empty(); }
+
+ private:
+  bool add(const SourceFile& file) {
+    if (std::ranges::find(taken_, file.name, &SourceFile::name) == taken_.end()) {
+      taken_.push_back(file);
+    }
+    return true;
+  }
+
+  std::span<const SourceFile> files_;
+  const StartedCommand& command_;
+  std::vector<SourceFile> taken_;
+};
+
+}  // namespace
+
+ConfiguredRun read_configured(std::span<const SourceFile> files, const Given& given,
+                              const ConfiguredProgram& program, Draft& draft) {
+  std::vector<SourceFile> scripts;
+  std::vector<SourceFile> others;
+  for (const SourceFile& file : files) (is_shell_script(file) ? scripts : others).push_back(file);
+  const StartedProgram started{.framework = program.framework,
+                               .arguments = program.arguments,
+                               .starts = program.starts,
+                               .has_argument = is_argument_and_value};
+  const StartedCommand command = started_command(scripts, given, started, draft);
+  draft.source = command.file;
+  draft.program = command.words.front().text;
+  draft.environment = command.environment;
+  draft.launchers = command.launchers;
+  read_launcher(command, draft);
+  Configurations found(others, command);
+  ConfiguredRun run{.files = {}, .given = given};
+  run.given.settings.clear();
+  const std::vector<ShellWord>& words = command.words;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string_view name = std::string_view(text).substr(0, equals);
+    const bool option = std::ranges::find(program.options, name) != program.options.end();
+    if (option && equals < text.size()) {
+      ShellWord value = words[i];
+      value.text.erase(0, equals + 1);
+      found.take(value, true);
+    } else if (option && i + 1 < words.size()) {
+      found.take(words[++i], true);
+    } else if (program.unnamed && !text.starts_with('-')) {
+      found.take(words[i], is_yaml(text));
+    } else if (program.overrides) {
+      if (std::string setting = setting_of(text); !setting.empty()) {
+        run.given.settings.push_back(std::move(setting));
+      }
+    }
+  }
+  if (found.empty()) {
+    fail_input(fmt::format("{}:{}: the command names no configuration that was given ({})",
+                           command.file, words.front().line, program.arguments));
+  }
+  run.given.settings.insert(run.given.settings.end(), command.arguments_given.begin(),
+                            command.arguments_given.end());
+  run.files = std::move(found).all();
+  return run;
+}
+
+}  // namespace stepwright

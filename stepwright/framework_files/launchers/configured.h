@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// A program that is started with files of its configuration.
+struct ConfiguredProgram {
+  std::string_view framework;  ///< As people call it.
+  std::string_view arguments;  ///< What it is told: "--config FILE.yaml".
+  bool (*starts)(std::span<const ShellWord> words) = nullptr;
+  std::span<const std::string_view> options;  ///< That name a file.
+  bool unnamed = false;    ///< Words behind the program name files, too, also without `.yml`.
+  bool overrides = false;  ///< Words NAME=VALUE stand over the files.
+};
+
+/// The files that a script starts such a program with, those beside them last, and what stands over
+/// them in the place of `Given::settings`.
+struct ConfiguredRun {
+  std::vector<SourceFile> files;
+  Given given;
+};
+
+/// Reads a script that starts such a program: its files are among those that are given, or written
+/// by it; nodes and devices are those of its launcher. Fails as `started_command`, and with
+/// `kInput` where a file that it names was not given.
+ConfiguredRun read_configured(std::span<const SourceFile> files, const Given& given,
+                              const ConfiguredProgram& program, Draft& draft);
+
+}  // namespace stepwright

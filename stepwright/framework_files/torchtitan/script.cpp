@@ -1,0 +1,153 @@
+#include "stepwright/framework_files/torchtitan/script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
+#include "stepwright/framework_files/torchtitan/form.h"
+#include "stepwright/framework_files/torchtitan/settings.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kRunTrain = "run_train.sh";
+
+/// pytorch/torchtitan run_train.sh.
+constexpr std::string_view kRunTrainText = R"(#!/usr/bin/bash
+NGPU=${NGPU:-"8"}
+CONFIG_FILE=${CONFIG_FILE:-"./torchtitan/models/llama3/train_configs/debug_model.toml"}
+TRAIN_FILE=${TRAIN_FILE:-"torchtitan.train"}
+torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --job.config_file ${CONFIG_FILE} "$@"
+)";
+
+/// "job.config_file" of "--job.config-file=x"; empty for another word.
+std::string name_of(std::string_view word) {
+  if (!word.starts_with("--")) return "";
+  word.remove_prefix(2);
+  std::string name(word.substr(0, word.find('=')));
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+struct TitanOption {
+  std::string name;
+  ShellWord value;  ///< "true" where none follows.
+};
+
+std::vector<TitanOption> options_of(const std::vector<ShellWord>& words) {
+  std::vector<TitanOption> options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    TitanOption option{.name = name_of(text), .value = words[i]};
+    if (option.name.empty()) continue;
+    const std::size_t equals = text.find('=');
+    option.value.text = "true";
+    if (equals != std::string::npos) {
+      option.value.text = text.substr(equals + 1);
+    } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
+      option.value = words[++i];
+    }
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+/// What stands over the file: of sections that a plan reads.
+std::vector<std::string> settings_over(const std::vector<TitanOption>& options) {
+  static constexpr std::array<std::string_view, 10> kSections = {
+      "model",  "training",     "parallelism", "optimizer", "compile", "activation_checkpoint",
+      "float8", "experimental", "quantize",    "mx"};
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : options) {
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos || !is_one_of(name.substr(0, dot), kSections)) continue;
+    const std::size_t last = name.rfind('.') + 1;
+    const bool off = value.text == "true" && name.substr(last).starts_with("no_");
+    settings.push_back(off ? fmt::format("{}{}=false", name.substr(0, last), name.substr(last + 3))
+                           : fmt::format("{}={}", name, value.text));
+  }
+  return settings;
+}
+
+SourceFile configuration_named(const ShellWord& path, std::span<const SourceFile> files,
+                               const StartedCommand& command) {
+  const std::string name = base_name(path.text);
+  for (const SourceFile& file : files) {
+    if (base_name(file.name) == name) return file;
+  }
+  const auto written = command.written.find(name);
+  if (written != command.written.end()) return written->second;
+  fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
+                         printable(path.text)));
+}
+
+}  // namespace
+
+void read_titan_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  std::vector<SourceFile> scripts;
+  std::vector<SourceFile> others;
+  for (const SourceFile& file : files) (is_shell_script(file) ? scripts : others).push_back(file);
+  const bool known = std::ranges::any_of(
+      scripts, [](const SourceFile& file) { return base_name(file.name) == kRunTrain; });
+  if (!known) scripts.push_back({std::string(kRunTrain), std::string(kRunTrainText)});
+  const StartedProgram program{.framework = "torchtitan",
+                               .arguments = "--job.config_file FILE.toml",
+                               .starts = starts_torchtitan,
+                               .has_argument = is_argument_and_value,
+                               .matters = [](std::string_view argument) {
+                                 return argument_matters(argument, kTitanSettings);
+                               }};
+  const StartedCommand command = started_command(scripts, given, program, draft);
+  draft.source = command.file;
+  draft.program = command.words.front().text;
+  read_launcher(command, draft);
+  const std::vector<TitanOption> options = options_of(command.all_words());
+  const auto path = std::ranges::find(options, "job.config_file", &TitanOption::name);
+  if (path == options.end()) {
+    fail_input(
+        fmt::format("{}: its command names no --job.config_file; a function of a registry "
+                    "is read from its file, with --function",
+                    command.file));
+  }
+  const SourceFile file = configuration_named(path->value, others, command);
+  Given own = given;
+  own.settings = settings_over(options);
+  for (const auto& [name, value] : options) {
+    if (!name.starts_with("fault_tolerance.enable")) continue;
+    draft.report.not_read.push_back({"--" + name, printable(value.text), command.file, value.line,
+                                     Matters::kYes,
+                                     "groups of replicas that average gradients themselves"});
+  }
+  read_titan_config(read_titan_file({&file, 1}, own), own, draft);
+  read_environment(command, draft);
+}
+
+bool starts_torchtitan(std::span<const ShellWord> words) {
+  return std::ranges::any_of(words, [](const ShellWord& word) {
+    const std::string_view text = word.text;
+    const std::string name = name_of(text);
+    const bool module = text.find("torchtitan") != text.npos && text.find("train") != text.npos &&
+                        text.find('=') == text.npos && text.find(".toml") == text.npos;
+    return name == "job.config_file" || (module && !text.starts_with('-'));
+  });
+}
+
+bool is_titan_script(const SourceFile& file) {
+  if (!is_shell_script(file)) return false;
+  return holds(file, "torchtitan") || holds(file, "--job.config") ||
+         (holds(file, kRunTrain) && holds(file, "CONFIG_FILE"));
+}
+
+}  // namespace stepwright
