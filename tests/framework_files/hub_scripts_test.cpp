@@ -70,6 +70,12 @@ TEST(TrainerScript, TakesTheFileBehindItsProgram) {
                           "run_sft.py conf/sft.yaml\n"};
   const ImportedPlan plan = read_with({script, kSftSettings});
   EXPECT_EQ(plan.planned.job.sequences, 4 * 2 * 8);
+  // Nor are these NeMo-RL's and nanotron's programs, which have the same names.
+  for (const char* program : {"scripts/run_dpo.py --config", "src/run_train.py --config"}) {
+    const SourceFile other{"run.sh", std::string("accelerate launch --num_processes 8 ") + program +
+                                         " conf/sft.yaml\n"};
+    EXPECT_EQ(read_with({other, kSftSettings}).target, "hf");
+  }
 }
 
 // huggingface/trl trl/cli, trl/accelerate_configs.

@@ -132,9 +132,11 @@ void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft&
 }
 
 bool starts_nanotron(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words, [](const ShellWord& word) {
-    return word.text.ends_with("run_train.py") || word.text == "run_train";
-  });
+  const auto any = [&](auto is) { return std::ranges::any_of(words, is); };
+  return any([](const ShellWord& word) {
+           return word.text.ends_with("run_train.py") || word.text == "run_train";
+         }) &&
+         any([](const ShellWord& word) { return word.text.starts_with("--config-file"); });
 }
 
 bool is_nanotron(const SourceFile& file) {

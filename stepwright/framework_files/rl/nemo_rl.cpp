@@ -192,16 +192,24 @@ void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& 
 }
 
 bool starts_nemo_rl(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words, [](const ShellWord& word) {
+  static constexpr std::string_view kPrograms[] = {"run_grpo", "run_sft", "run_dpo", "run_rm",
+                                                   "run_distill"};
+  static constexpr std::string_view kSections[] = {
+      "policy.", "cluster.", "grpo.", "sft.", "dpo.", "rm.", "data.", "loss_fn.", "checkpointing."};
+  bool program = false;
+  // Other trainers' programs are named so, too: its own lie in examples/, and take NAME=VALUE.
+  bool own = false;
+  for (const ShellWord& word : words) {
     std::string_view text = word.text;
-    if (!text.ends_with(".py")) return false;
+    while (text.starts_with('+')) text.remove_prefix(1);
+    const auto begins = [&](std::string_view head) { return text.starts_with(head); };
+    if (text.find('=') != std::string_view::npos) own |= std::ranges::any_of(kSections, begins);
+    if (!text.ends_with(".py")) continue;
+    own |= text.find("examples/run_") != std::string_view::npos;
     text = text.substr(text.rfind('/') + 1);
-    for (const std::string_view head :
-         {"run_grpo", "run_sft", "run_dpo", "run_rm", "run_distill"}) {
-      if (text.starts_with(head)) return true;
-    }
-    return false;
-  });
+    program |= std::ranges::any_of(kPrograms, begins);
+  }
+  return program && own;
 }
 
 bool is_nemo_rl(const SourceFile& file) {
