@@ -7,6 +7,7 @@
 #include "stepwright/core/parallel.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/memory/allocated.h"
+#include "stepwright/model/catalog.h"
 
 namespace stepwright {
 namespace {
@@ -40,7 +41,11 @@ constexpr Measured kMeasured[] = {
 /// The job that a row starts, as the reader of its files has it.
 PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
   const SourceFile file{.name = "launch", .text = std::string(cell(table, row, "launch"))};
-  const Given given{.cluster = std::string(cell(table, row, "cluster"))};
+  Given given{.cluster = std::string(cell(table, row, "cluster"))};
+  if (const std::string_view model = cell(table, row, "model"); !model.empty()) {
+    const Document document = Document::parse(fmt::format("model: {}", model), "column model");
+    given.known_model = read_model(document.root().get("model"), "");
+  }
   return import_sources(cell(table, row, "target"), {&file, 1}, given).planned;
 }
 
@@ -68,7 +73,9 @@ RowOutcome predict_launch(const CsvTable& table, const CsvRow& row) {
   try {
     const PlannedJob planned = started_job(table, row);
     const StepProgram program = build_program(planned.job, planned.plan);
-    return compared(table, row, planned, allocated_memory(planned.job, program).back());
+    const std::vector<AllocatedMemory> stages = allocated_memory(planned.job, program);
+    const bool first = cell(table, row, "stage") == "first";
+    return compared(table, row, planned, first ? stages.front() : stages.back());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
     return {.skipped = Skipped{"the command is not read", error.what()}};

@@ -8,10 +8,11 @@
 namespace stepwright {
 
 /// The outcome of each row of a table of launches: runs as the command that started them
-/// (`launch`), of the framework whose files `target` reads, on `cluster`, with what PyTorch's
-/// allocator counted on the last rank: after a step (`allocated_gib`), and at most (`peak_gib`).
-/// One result for each of them that is there. Rows are skipped whose command is not read, with the
-/// reason of the reader.
+/// (`launch`) or its configuration, of the framework whose files `target` reads, on `cluster`, with
+/// what PyTorch's allocator counted on the last rank, or on the first one where `stage` is `first`:
+/// after a step (`allocated_gib`), and at most (`peak_gib`). `model`, a name or a mapping, is what
+/// is trained where the command does not say. One result for each quantity that is there. Rows are
+/// skipped whose command is not read, with the reason of the reader.
 std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads);
 
 }  // namespace stepwright
