@@ -6,6 +6,7 @@
 #include "stepwright/memory/held.h"
 #include "stepwright/memory/sequences.h"
 #include "stepwright/memory/slots.h"
+#include "stepwright/plan/grid.h"
 
 namespace stepwright {
 namespace {
@@ -36,15 +37,103 @@ class IdleChunks {
   std::vector<std::int64_t> in_flight_;
 };
 
+/// Where gradients are made by the first backward of a step: those that are there, slot by slot.
+class FreshWalk {
+ public:
+  FreshWalk(const StepProgram& program, const Stage& stage, std::span<const Footprint> footprints)
+      : stage_(stage), there_(stage.chunks.size()), of_chunk_(stage.chunks.size()) {
+    double all = 0;
+    for (const Sequence& sequence : stage.sequences) {
+      double& most = of_chunk(sequence.chunk);
+      most = std::max(most, reduced_elements(program, sequence));
+    }
+    for (const double elements : of_chunk_) all += elements;
+    for (double& elements : of_chunk_) {
+      const double share = all > 0 ? elements / all : 1.0 / static_cast<double>(of_chunk_.size());
+      elements = share * static_cast<double>(stage.states.gradients);
+    }
+    for (const Sequence& sequence : stage.sequences) {
+      const FreshGradients first{of_chunk(sequence.chunk), true};
+      later_.push_back(sequence_footprint(program, sequence, footprints, {0, true}));
+      first_.push_back(sequence_footprint(program, sequence, footprints, first));
+    }
+  }
+
+  /// Tensors and gradients at the largest moment of the next slot.
+  double during(const Slot& slot) {
+    const auto which = static_cast<std::size_t>(slot.sequence);
+    const Sequence& sequence = stage_.sequences[which];
+    const auto chunk = static_cast<std::size_t>(sequence.chunk);
+    const bool backward = sequence.direction == Direction::kBackward;
+    const bool makes = backward && there_[chunk] == 0;
+    const SequenceFootprint& own = makes ? first_[which] : later_[which];
+    const double bytes =
+        total_bytes(alive_) + own.peak_bytes + present_ + (makes ? own.fresh_bytes : 0);
+    for (int i = 0; i < kTensorKinds; ++i) alive_[i] += own.left[i];
+    if (makes) {
+      there_[chunk] = 1;
+      present_ += of_chunk_[chunk];
+    }
+    return bytes;
+  }
+
+ private:
+  double& of_chunk(std::int32_t chunk) { return of_chunk_[static_cast<std::size_t>(chunk)]; }
+
+  const Stage& stage_;
+  std::vector<char> there_;
+  std::vector<double> of_chunk_;
+  std::vector<SequenceFootprint> first_, later_;
+  KindBytes alive_{};
+  double present_ = 0;
+};
+
+double states_without_gradients(const Stage& stage) {
+  return static_cast<double>(stage.states.parameters) + static_cast<double>(stage.states.optimizer);
+}
+
+/// States between two steps where what was gathered is let go of and gradients have been reduced:
+/// the shards alone.
+double resting_states(const StepProgram& program, const Stage& stage) {
+  const States& states = stage.states;
+  const auto ranks = [&](GroupKind kind) {
+    return static_cast<double>(program.group_sizes[static_cast<std::size_t>(kind)]);
+  };
+  const double inner = ranks(GroupKind::kShardInner);
+  const double shards = inner > 1 ? inner : ranks(GroupKind::kDataContext);
+  const auto elements = static_cast<double>(stage.dense_parameters);
+  const double wide = elements * static_cast<double>(size_bytes(DType::kFp32, 1));
+  auto parameters = static_cast<double>(states.parameters);
+  auto gradients = static_cast<double>(states.gradients);
+  if (shards > 1) {
+    if (2 * parameters >= wide) parameters = 0;  // beside fp32 shards, which the optimizer counts
+    if (gradients >= wide) gradients = wide / shards;
+  }
+  return parameters + gradients + static_cast<double>(states.optimizer);
+}
+
+double fresh_peak(const StepProgram& program, const Stage& stage, const HeldBytes& held,
+                  std::span<const Footprint> footprints) {
+  const double always = states_without_gradients(stage) + held.always + held.in_passes;
+  FreshWalk walk(program, stage, footprints);
+  double peak = 0;
+  for (const Slot& slot : stage.schedule) peak = std::max(peak, always + walk.during(slot));
+  return peak;
+}
+
 AllocatedMemory allocated_of(const Job& job, const StepProgram& program, const Stage& stage,
                              std::span<const Footprint> footprints) {
   const HeldBytes held = held_bytes(job, program, stage);
-  const double states = static_cast<double>(stage.states.parameters) +
-                        static_cast<double>(stage.states.gradients) +
-                        static_cast<double>(stage.states.optimizer);
+  const double states =
+      states_without_gradients(stage) + static_cast<double>(stage.states.gradients);
   const double kept_input = 2 * held.stage_input;  // and its gradient
-  const double after_step = states + held.always + held.between_steps +
+  const double resting = held.fresh_gradients ? resting_states(program, stage) : states;
+  const double after_step = resting + held.always + held.between_steps +
                             kept_input * static_cast<double>(stage.chunks.size());
+  if (held.fresh_gradients) {
+    const double peak = std::max(after_step, fresh_peak(program, stage, held, footprints));
+    return {.after_step_bytes = std::ceil(after_step), .peak_bytes = std::ceil(peak)};
+  }
   double peak = after_step;
   IdleChunks idle(stage);
   walk_slots(program, stage, footprints, [&](const Slot& slot, const SlotTensors& tensors) {

@@ -125,6 +125,7 @@ HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& st
   }
   if (holds(HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
   if (holds(HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;
+  held.fresh_gradients = holds(HeldMemory::kFreshGradients);
   if (holds(HeldMemory::kBatch)) held.in_passes = facts.batch;
   return held;
 }

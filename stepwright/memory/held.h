@@ -19,6 +19,7 @@ struct HeldBytes {
   /// One input of a chunk: its module keeps that of its last micro-batch, with the gradient, until
   /// the next one takes their place.
   double stage_input = 0;
+  bool fresh_gradients = false;  ///< As `HeldMemory::kFreshGradients`.
 };
 
 /// The workspace of one cuBLAS handle of PyTorch. Source: pytorch

@@ -23,8 +23,9 @@ std::optional<Stream> own_stream(const Template& piece) {
 /// the item's own footprint holds it; here it is counted at all others.
 class Between {
  public:
-  Between(const StepProgram& program, const Sequence& sequence)
+  Between(const StepProgram& program, const Sequence& sequence, bool late_gathers)
       : program_(program), items_(sequence.items), changes_(items_.size() + 1) {
+    if (late_gathers && sequence.direction == Direction::kBackward) head_ = head_position();
     for (std::int32_t taker = 0; taker < count(); ++taker) lay_inputs(taker);
     for (std::int32_t maker = 0; maker < count(); ++maker) lay_untaken(maker);
   }
@@ -43,13 +44,23 @@ class Between {
     return program_.templates[static_cast<std::size_t>(item(position).which)];
   }
 
+  /// The item whose backward begins with the loss; -1 where there is none.
+  [[nodiscard]] std::int32_t head_position() const {
+    for (std::int32_t i = 0; i < count(); ++i) {
+      for (const Operator& op : piece(i).operators) {
+        if (op.kind == OperatorKind::kLossLocal) return i;
+      }
+    }
+    return -1;
+  }
+
   void lay_inputs(std::int32_t taker) {
     for (const Source& source : item(taker).inputs) {
       if (source.item < 0) continue;
       const auto& outputs = piece(source.item).outputs;
       const TensorId id = outputs[static_cast<std::size_t>(source.output)];
       taken_.push_back({source.item, source.output});
-      lay_made(id, source.item, taker - 1);
+      lay_made(id, source.item, taker - 1, taker > head_);
       lay(id, source.item, taker + 1, held_until(taker));
     }
   }
@@ -64,9 +75,10 @@ class Between {
   }
 
   /// Lays a tensor from where it may be made until `last`, without the maker's own position.
-  void lay_made(TensorId id, std::int32_t maker, std::int32_t last) {
-    lay(id, maker, made_from(maker), maker - 1);
-    lay(id, maker, maker + 1, last);
+  void lay_made(TensorId id, std::int32_t maker, std::int32_t last, bool late = false) {
+    const std::int32_t from = late && own_stream(piece(maker)) ? head_ + 1 : 0;
+    lay(id, maker, std::max(from, made_from(maker)), maker - 1);
+    lay(id, maker, std::max(from, maker + 1), last);
   }
 
   void lay(TensorId id, std::int32_t maker, std::int32_t first, std::int32_t last) {
@@ -96,23 +108,48 @@ class Between {
   const std::vector<Item>& items_;
   std::vector<KindBytes> changes_;  ///< Per position, and one at the end.
   std::vector<Source> taken_;
+  std::int32_t head_ = -1;
 };
+
+double reduced_elements(const Template& piece) {
+  double sum = 0;
+  for (const Operator& op : piece.operators) {
+    if (op.purpose == Purpose::kReduceGradients) sum += static_cast<double>(op.payload_elements);
+  }
+  return sum;
+}
 
 }  // namespace
 
+double reduced_elements(const StepProgram& program, const Sequence& sequence) {
+  double sum = 0;
+  for (const Item& item : sequence.items) {
+    sum += reduced_elements(program.templates[static_cast<std::size_t>(item.which)]);
+  }
+  return sum;
+}
+
 SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
-                                     std::span<const Footprint> footprints) {
-  const Between between(program, sequence);
+                                     std::span<const Footprint> footprints,
+                                     const FreshGradients& fresh) {
+  const Between between(program, sequence, fresh.late_gathers);
+  const double all = fresh.bytes > 0 ? reduced_elements(program, sequence) : 0;
+  double made = all > 0 ? 0 : fresh.bytes;  // where nothing is reduced, all from the start
   SequenceFootprint result;
   KindBytes alive{};
+  double most = 0;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    const Footprint& own = footprints[static_cast<std::size_t>(sequence.items[i].which)];
+    const auto which = static_cast<std::size_t>(sequence.items[i].which);
+    const Footprint& own = footprints[which];
     change(alive, between.change_at(static_cast<std::int32_t>(i)), 1.0);
     change(alive, own.restored, -1.0);
     KindBytes moment = alive;
     change(moment, own.at_peak, 1.0);
-    if (const double bytes = total_bytes(moment); bytes > result.peak_bytes) {
+    if (all > 0) made += fresh.bytes * reduced_elements(program.templates[which]) / all;
+    if (const double bytes = total_bytes(moment); bytes + made > most) {
+      most = bytes + made;
       result.peak_bytes = bytes;
+      result.fresh_bytes = made;
       result.at_peak = moment;
     }
     change(alive, own.retained, 1.0);

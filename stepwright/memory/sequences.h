@@ -25,11 +25,24 @@ struct SequenceFootprint {
                         ///< back more by then than it holds.
   double peak_bytes = 0;  ///< Sum of `at_peak`; never negative.
   KindBytes left{};       ///< What stays alive afterwards: saved less restored.
+  double fresh_bytes = 0;  ///< Of gradients that the sequence has made by its largest moment.
+};
+
+/// How gradients come into a sequence.
+struct FreshGradients {
+  double bytes = 0;  ///< Those of its chunk, made as they are reduced; 0: none, or all are there.
+  /// Parameters of the layer below are gathered beside the head's products alone, not beside the
+  /// loss: not while the item of the head has its largest moment.
+  bool late_gathers = false;
 };
 
 /// Composes the footprints of the items (`footprints` is parallel to `program.templates`).
 SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
-                                     std::span<const Footprint> footprints);
+                                     std::span<const Footprint> footprints,
+                                     const FreshGradients& fresh = {});
+
+/// The elements of gradients that the items of a sequence reduce.
+double reduced_elements(const StepProgram& program, const Sequence& sequence);
 
 /// The footprints of all templates of a program.
 std::vector<Footprint> footprints_of(const StepProgram& program);

@@ -71,8 +71,10 @@ class LayerWriter {
 
 /// Activation function over [rows, columns] results; gated ones read twice as many.
 /// `other`: where the second half is a tensor of its own.
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other = -1);
+/// `other`: the other half of a gated product; `gate`: where what is made of the gates is kept.
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other = -1,
+                  TensorId gate = -1);
 TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
-                           TensorId other = -1);
+                           TensorId other = -1, TensorId gate = -1);
 
 }  // namespace stepwright

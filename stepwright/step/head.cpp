@@ -23,6 +23,12 @@ std::int64_t loss_width(const Setting& s) {
   return s.kernels.gathered_logits ? s.vocabulary * s.tensor : s.vocabulary;
 }
 
+/// PyTorch's own loss over logits that are split by columns: DTensor's handlers of each operator,
+/// which a compiler does not fuse (torch/distributed/tensor/parallel/loss.py).
+bool by_handlers(const Setting& s) {
+  return s.kernels.plain_loss && s.tensor_parallel() && !s.kernels.gathered_logits;
+}
+
 TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t width) {
   return e.out.tensor({.name = name,
                        .kind = TensorKind::kLogits,
@@ -63,7 +69,7 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = 
 /// exponentials (Megatron-LM), the last two in one tensor when fused. Keeps what the gradient of
 /// the logits needs.
 void cross_entropy(Emit& e, TensorId logits) {
-  const bool fused = e.s.kernels.fused_cross_entropy;
+  const bool fused = e.s.kernels.fused_cross_entropy && !by_handlers(e.s);
   const TensorId maximum = per_token(e, "maximum", 1);
   e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits}, {maximum});
   share_loss(e, maximum, "loss.maximum", true);
@@ -85,6 +91,10 @@ void cross_entropy(Emit& e, TensorId logits) {
 TensorId gather_logits(Emit& e, TensorId own) {
   if (!e.s.tensor_parallel()) return own;
   const TensorId all = logits_tensor(e, "gathered", e.s.storage, loss_width(e.s));
+  // Rows of each rank, of which columns are made by a copy (_maybe_view_chunk_cat).
+  const TensorId parts = e.s.kernels.plain_loss
+                             ? logits_tensor(e, "parts", e.s.storage, loss_width(e.s))
+                             : TensorId{-1};
   e.out.add({.kind = OperatorKind::kAllGather,
              .phase = e.forward,
              .stream = message_stream(e.s, Scheme::kTensor),
@@ -93,46 +103,58 @@ TensorId gather_logits(Emit& e, TensorId own) {
              .dtype = e.s.storage,
              .payload_elements = e.s.tokens * loss_width(e.s),
              .name = "head.logits"},
-            {own}, {all});
+            {own}, {all, parts});
   return all;
 }
 
-bool is_plain(const Kernels& kernels) {
-  return kernels.gathered_logits || (kernels.plain_loss && !kernels.fused_cross_entropy);
+/// Whether the loss is taken of a copy of the logits in fp32.
+bool is_plain(const Setting& s) {
+  const Kernels& kernels = s.kernels;
+  if (!kernels.plain_loss) return kernels.gathered_logits;
+  return by_handlers(s) || !kernels.fused_cross_entropy;
 }
 
-/// The input of the loss: the rank's own logits, for a plain cross entropy in fp32, its own or
-/// those of all tensor ranks.
+/// Whether who calls the backward holds the model's result.
+bool holds_result(const Kernels& kernels) {
+  return kernels.gathered_logits && !kernels.plain_loss;
+}
+
+/// The input of the loss: the rank's own logits or those of all tensor ranks, for a plain cross
+/// entropy in fp32.
 TensorId loss_input(Emit& e, TensorId own) {
-  if (!is_plain(e.s.kernels)) return own;
-  const bool gathered = e.s.kernels.gathered_logits;
-  const TensorId all = gathered ? gather_logits(e, own) : own;
+  const TensorId all = e.s.kernels.gathered_logits ? gather_logits(e, own) : own;
+  if (!is_plain(e.s)) return all;
   const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.cast"), {all}, {wide});
-  // The model's result: who calls backward holds it.
-  if (gathered) e.kept.set(Keep::kWideLogits, wide);
+  if (holds_result(e.s.kernels)) e.kept.set(Keep::kWideLogits, wide);
   return wide;
 }
 
-/// The gradient of the logits. A plain cross entropy writes that of the log-probabilities first,
-/// both in fp32, and casts the last one.
-TensorId loss_gradient(Emit& e) {
-  const bool plain = is_plain(e.s.kernels);
+/// The gradient of the logits in fp32 as a plain cross entropy writes it: that of the
+/// log-probabilities first. DTensor's handler adds the exponentials to it, and multiplies the sum.
+TensorId wide_gradient(Emit& e) {
   const Phase phase = Phase::kDataGradient;
-  TensorId from = e.kept.get(Keep::kLogits);
-  if (plain) {
-    const TensorId first = logits_tensor(e, "gradient", e.s.exact, loss_width(e.s));
-    e.out.add(loss_pass(e, phase, "loss.choice"), {}, {first});
-    const TensorId second = logits_tensor(e, "gradient", e.s.exact, loss_width(e.s));
-    const TensorId held =
-        e.s.kernels.gathered_logits ? e.kept.get(Keep::kWideLogits) : TensorId{-1};
-    e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, held}, {second});
-    from = second;
-  }
+  const auto another = [&] { return logits_tensor(e, "gradient", e.s.exact, loss_width(e.s)); };
+  const TensorId from = e.kept.get(Keep::kLogits);
+  const TensorId first = another();
+  e.out.add(loss_pass(e, phase, "loss.choice"), {}, {first});
+  const TensorId second = another();
+  const TensorId exponentials = by_handlers(e.s) ? another() : TensorId{-1};
+  const TensorId held =
+      holds_result(e.s.kernels) ? e.kept.get(Keep::kWideLogits) : TensorId{-1};
+  e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, held}, {second, exponentials});
+  return second;
+}
+
+/// The gradient of the logits, cast where it is made in fp32.
+TensorId loss_gradient(Emit& e) {
+  const bool compiled = by_handlers(e.s) && e.s.kernels.fused_cross_entropy;
+  const bool wide = is_plain(e.s) && !compiled;
+  const TensorId from = wide ? wide_gradient(e) : e.kept.get(Keep::kLogits);
   const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
   const TensorId target = e.kept.get(Keep::kLossTarget);
   const TensorId sum = e.kept.get(Keep::kLossSum);
-  e.out.add(loss_pass(e, phase, plain ? "loss.cast" : "loss.gradient"),
+  e.out.add(loss_pass(e, Phase::kDataGradient, wide ? "loss.cast" : "loss.gradient"),
             {from, target, sum == target ? TensorId{-1} : sum,
              e.s.model->logit_cap > 0 ? e.kept.get(Keep::kWideLogits) : TensorId{-1}},
             {gradient});

@@ -110,7 +110,14 @@ TensorId feed_forward_branch(Emit& e, TensorId x, const LayerClass& layer) {
     return residual_add(e, x, result, Keep::kMlpMask);
   }
   e.kept.set(Keep::kMlpEntry, rows);
-  const TensorId y = leave(e, mlp_block(e, rows, dense_mlp(*e.s.model, layer)), LayerPart::kFc2);
+  const TensorId partial = mlp_block(e, rows, dense_mlp(*e.s.model, layer));
+  const TensorId y = leave(e, partial, LayerPart::kFc2);
+  // Of the products it keeps every second one, and all sums over ranks; compilers see that no
+  // backward asks for the last ones.
+  if (e.splits_gate && !e.s.kernels.fused_activation) {
+    e.kept.set(Keep::kFc2Out, partial);
+    if (y != partial) e.kept.set(Keep::kFc2Rows, y);
+  }
   end_module(e, Module::kMlp, y);
   return residual_add(e, x, result_of(e, y, kMlpResultNorm, layer), Keep::kMlpMask);
 }
@@ -189,7 +196,8 @@ std::vector<Keep> inside(Module module) {
       return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
               Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
     case Module::kMlp:
-      return {Keep::kFc1Out,    Keep::kFc1Up,           Keep::kActivationOut,
+      return {Keep::kFc1Out,    Keep::kFc1Up,           Keep::kGate,
+              Keep::kActivationOut,
               Keep::kFc1Narrow, Keep::kFc1AdapterInput, Keep::kFc1AdapterMask,
               Keep::kFc2Narrow, Keep::kFc2AdapterInput, Keep::kFc2AdapterMask};
     case Module::kMoe:
@@ -250,6 +258,7 @@ std::vector<Keep> inside(Module module) {
               Keep::kMlpLinearInput,
               Keep::kMlpEntry,
               Keep::kFc1Up,
+              Keep::kGate,
               Keep::kActivationOut};
   }
   return {};

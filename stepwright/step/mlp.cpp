@@ -37,7 +37,8 @@ TensorId trained(const Emit& e, TensorId block) {
 
 }  // namespace
 
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other) {
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other,
+                  TensorId gate) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
                                    .routed = sheet.routed,
@@ -49,12 +50,12 @@ TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, Tenso
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = part},
-            {x, other, trained(e, e.parameters)}, {y});
+            {x, other, trained(e, e.parameters)}, {y, gate});
   return y;
 }
 
 TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
-                           TensorId other) {
+                           TensorId other, TensorId gate) {
   const TensorId dx =
       e.out.tensor({.name = "gradient",
                     .dtype = e.s.storage,
@@ -67,7 +68,7 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet,
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
              .part = part},
-            {dy, x, other, trained(e, e.parameters)}, {dx, trained(e, e.gradients)});
+            {dy, x, other, trained(e, e.parameters), gate}, {dx, trained(e, e.gradients)});
   return dx;
 }
 
@@ -76,6 +77,18 @@ namespace {
 /// Whether the dense MLP of a layer has its gate and its other half as two products.
 bool splits_gate(const Emit& e, const MlpRole& role) {
   return e.splits_gate && e.s.model->gated && !e.s.model->adapters && role.fc1_out == Keep::kFc1Out;
+}
+
+/// Whether the dense MLP of a layer keeps what its activation makes of the gates: eager PyTorch does,
+/// for the gradient of the product with the other half.
+bool keeps_gate(const Emit& e, const MlpRole& role) {
+  return e.s.model->gated && !e.s.kernels.fused_activation && role.fc1_out == Keep::kFc1Out;
+}
+
+TensorId gate_tensor(Emit& e, const MlpRole& role) {
+  if (!keeps_gate(e, role)) return -1;
+  e.kept.set(Keep::kGate, activation(e, "gate", e.s.tokens, role.ffn / e.s.tensor));
+  return e.kept.get(Keep::kGate);
 }
 
 /// The first product as two, of the same gathered rows: kept under roles of their own.
@@ -98,8 +111,9 @@ TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
   } else {
     e.kept.set(role.fc1_out, column_linear(e, normed, role.input, fc1(e.s, role)));
   }
-  const TensorId active = activate(e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor},
-                                   role.activation, halves ? e.kept.get(Keep::kFc1Up) : -1);
+  const TensorId active =
+      activate(e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
+               halves ? e.kept.get(Keep::kFc1Up) : -1, gate_tensor(e, role));
   e.kept.set(role.activation_out, active);
   return adapted_linear(e, active, fc2(e.s, role));
 }
@@ -109,7 +123,7 @@ TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
   const TensorId other = splits_gate(e, role) ? kept(e, Keep::kFc1Up) : -1;
   const TensorId d_wide =
       activate_backward(e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor},
-                        role.activation, other);
+                        role.activation, other, keeps_gate(e, role) ? kept(e, Keep::kGate) : -1);
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 

@@ -62,7 +62,10 @@ enum class Keep : std::uint8_t {
   kMlpLinearInput,
   kFc1Out,
   kFc1Up,  ///< The other half of a gated product whose halves are products of their own.
+  kGate,   ///< What an activation makes of the gates, where a kernel of its own multiplies it.
   kActivationOut,
+  kFc2Out,   ///< Results of the second product, and of the sum over ranks, that nothing asks for
+  kFc2Rows,  ///< but that recomputation by operator keeps.
   kMlpMask,
   kMlpResult,  ///< Of a norm on the result of the MLP or the experts: its input.
   kMlpResultStatistics,

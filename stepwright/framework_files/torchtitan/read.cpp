@@ -406,6 +406,9 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
   plan.context_kind =
       fields.choice("context_parallel_rotate_method", kRotateMethods, ContextKind::kAllGather);
   draft.framework_overlap = true;
+  if (fields.flag("disable_loss_parallel", false) && plan.parallel.tensor > 1) {
+    draft.kernels.emplace_back(&Kernels::gathered_logits, true);
+  }
   plan.overlap.tensor = fields.flag("enable_async_tensor_parallel", false) ||
                         root.section("compile").flag("enable_async_tensor_parallel", false);
   static constexpr Named<Dispatcher> kWords[] = {{Dispatcher::kAllToAll, "standard"},

@@ -82,7 +82,7 @@ inline constexpr KnownSetting kTitanSettings[] = {
     {"graph_trainer", "", Matters::kYes,
      "what its graph passes fuse, overlap and recompute in the place of activation_checkpoint"},
     {"model.use_flex_attn", "", Matters::kYes, "the kernel of attention"},
-    {"parallelism.disable_loss_parallel", "", Matters::kYes, "the logits of a tensor rank, whole"},
+    {"parallelism.disable_loss_parallel", "job.kernels"},
     {"parallelism.pipeline_parallel_layers_per_stage", "layers"},
     {"parallelism.pipeline_parallel_first_stage_less_layers", "layers"},
     {"parallelism.pipeline_parallel_last_stage_less_layers", "layers"},

@@ -68,6 +68,9 @@ TitanSection parallelism(const PlannedJob& planned, bool toml) {
   if (!toml && degrees.tensor > 1) {
     section.values.set("enable_sequence_parallel", plan.sequence_parallel);
   }
+  if (toml && planned.job.kernels.gathered_logits && degrees.tensor > 1) {
+    section.values.set("disable_loss_parallel", true);
+  }
   if (toml && plan.overlap.tensor && degrees.tensor > 1) {
     section.values.set("enable_async_tensor_parallel", true);
   }

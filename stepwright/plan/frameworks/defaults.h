@@ -49,6 +49,10 @@ enum class HeldMemory : std::uint8_t {
   kProductBuffer,     ///< One buffer for the results of several layers' products and gathers.
   kWideGradients,     ///< Narrow gradients as fp32 for the optimizer, until the next step.
   kBatch,             ///< Tokens, labels, positions and masks of a micro-batch.
+  /// Gradients are made by the first backward of a step and let go of before the next one;
+  /// gathered parameters are there from their use, in a backward once the loss has gone through
+  /// its own, until the step ends.
+  kFreshGradients,
 };
 inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kBlasWorkspaces, "blas_workspaces"},
@@ -56,7 +60,8 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kStageInputs, "stage_inputs"},
     {HeldMemory::kProductBuffer, "product_buffer"},
     {HeldMemory::kWideGradients, "wide_gradients"},
-    {HeldMemory::kBatch, "batch"}};
+    {HeldMemory::kBatch, "batch"},
+    {HeldMemory::kFreshGradients, "fresh_gradients"}};
 
 /// A variable that the processes of a framework must see where all of `when` and none of `unless`
 /// hold.

@@ -71,7 +71,9 @@ void activation_forward(Call& call) {
   const at::Tensor& x = call.read(0);
   if (!call.op.gated) return call.write(0, apply(kind, x));
   const Gated in = gated(kind, x);
-  call.write(0, apply(kind, in.gates) * in.ups);
+  const at::Tensor active = apply(kind, in.gates);
+  if (call.writes.size() > 1) call.write(1, active);
+  call.write(0, active * in.ups);
 }
 
 void activation_backward(Call& call) {
