@@ -64,7 +64,8 @@ class FreshWalk {
     const auto which = static_cast<std::size_t>(slot.sequence);
     const Sequence& sequence = stage_.sequences[which];
     const auto chunk = static_cast<std::size_t>(sequence.chunk);
-    const bool backward = sequence.direction == Direction::kBackward;
+    const bool backward = sequence.direction == Direction::kBackward ||
+                          sequence.direction == Direction::kWeightGradient;
     const bool makes = backward && there_[chunk] == 0;
     const SequenceFootprint& own = makes ? first_[which] : later_[which];
     const double bytes =

@@ -1,6 +1,8 @@
 #include "stepwright/memory/held.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -104,6 +106,28 @@ double engine_workspace_bytes(const Device& device) {
   return generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
 }
 
+namespace {
+
+/// What the chunks of a stage receive of one micro-batch, forward and backward.
+double received_bytes(const StepProgram& program, const Stage& stage) {
+  std::map<std::pair<std::int32_t, Direction>, double> received;
+  for (const Sequence& sequence : stage.sequences) {
+    double bytes = 0;
+    for (const Item& item : sequence.items) {
+      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      for (const Operator& op : piece.operators) {
+        if (op.kind == OperatorKind::kReceive) bytes += written_bytes(piece, op);
+      }
+    }
+    received[{sequence.chunk, sequence.direction}] = bytes;
+  }
+  double all = 0;
+  for (const auto& [which, bytes] : received) all += bytes;
+  return all;
+}
+
+}  // namespace
+
 HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& stage) {
   const WordSet words = framework_defaults(job.framework).holds;
   const auto holds = [&](HeldMemory what) { return words[static_cast<std::size_t>(what)]; };
@@ -122,6 +146,9 @@ HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& st
   }
   if (holds(HeldMemory::kProductBuffer)) {
     held.always += std::max(engine ? 0 : facts.scores, facts.gathered);
+  }
+  if (holds(HeldMemory::kReceiveBuffers)) {
+    held.always += static_cast<double>(program.micro_batches) * received_bytes(program, stage);
   }
   if (holds(HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
   if (holds(HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;

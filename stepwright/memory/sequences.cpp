@@ -119,6 +119,46 @@ double reduced_elements(const Template& piece) {
   return sum;
 }
 
+/// The elements of parameters whose gradients a template makes.
+double made_elements(const Template& piece) {
+  double sum = 0;
+  for (const Operator& op : piece.operators) {
+    if (op.parameter < 0 || op.phase != Phase::kWeightGradient) continue;
+    sum += static_cast<double>(piece.parameters[static_cast<std::size_t>(op.parameter)].elements());
+  }
+  return sum;
+}
+
+/// The gradients of a sequence that are there, item by item: those that are reduced from their
+/// reduction on, all others once their item is done.
+class Made {
+ public:
+  Made(const StepProgram& program, const Sequence& sequence, double bytes)
+      : program_(program), bytes_(bytes) {
+    if (bytes == 0) return;
+    reduced_ = stepwright::reduced_elements(program, sequence);
+    for (const Item& item : sequence.items) all_ += made_elements(piece(item));
+  }
+
+  double during(const Item& item) {
+    if (bytes_ > 0 && reduced_ > 0) sum_ += reduced_elements(piece(item)) / reduced_;
+    return bytes_ * sum_;
+  }
+  void finish(const Item& item) {
+    if (bytes_ > 0 && reduced_ == 0 && all_ > 0) sum_ += made_elements(piece(item)) / all_;
+  }
+
+ private:
+  [[nodiscard]] const Template& piece(const Item& item) const {
+    return program_.templates[static_cast<std::size_t>(item.which)];
+  }
+
+  const StepProgram& program_;
+  double bytes_;
+  double reduced_ = 0, all_ = 0;
+  double sum_ = 0;  ///< The share that is there.
+};
+
 }  // namespace
 
 double reduced_elements(const StepProgram& program, const Sequence& sequence) {
@@ -133,25 +173,25 @@ SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence&
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh) {
   const Between between(program, sequence, fresh.late_gathers);
-  const double all = fresh.bytes > 0 ? reduced_elements(program, sequence) : 0;
-  double made = all > 0 ? 0 : fresh.bytes;  // where nothing is reduced, all from the start
+  Made gradients(program, sequence, fresh.bytes);
   SequenceFootprint result;
   KindBytes alive{};
   double most = 0;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    const auto which = static_cast<std::size_t>(sequence.items[i].which);
-    const Footprint& own = footprints[which];
+    const Item& item = sequence.items[i];
+    const Footprint& own = footprints[static_cast<std::size_t>(item.which)];
     change(alive, between.change_at(static_cast<std::int32_t>(i)), 1.0);
     change(alive, own.restored, -1.0);
     KindBytes moment = alive;
     change(moment, own.at_peak, 1.0);
-    if (all > 0) made += fresh.bytes * reduced_elements(program.templates[which]) / all;
+    const double made = gradients.during(item);
     if (const double bytes = total_bytes(moment); bytes + made > most) {
       most = bytes + made;
       result.peak_bytes = bytes;
       result.fresh_bytes = made;
       result.at_peak = moment;
     }
+    gradients.finish(item);
     change(alive, own.retained, 1.0);
     change(result.left, own.retained, 1.0);
     change(result.left, own.restored, -1.0);

@@ -67,8 +67,8 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = 
 
 /// Cross entropy over a vocabulary that tensor ranks share: maximum, logit of the target, sum of
 /// exponentials (Megatron-LM), the last two in one tensor when fused. Keeps what the gradient of
-/// the logits needs.
-void cross_entropy(Emit& e, TensorId logits) {
+/// the logits needs. `held`: what stands beside them until it is done.
+void cross_entropy(Emit& e, TensorId logits, TensorId held) {
   const bool fused = e.s.kernels.fused_cross_entropy && !by_handlers(e.s);
   const TensorId maximum = per_token(e, "maximum", 1);
   e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits}, {maximum});
@@ -78,7 +78,7 @@ void cross_entropy(Emit& e, TensorId logits) {
   const bool capped = e.s.model->logit_cap > 0;
   const TensorId exponentials =
       fused && !capped ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
-  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum},
+  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum, held},
             {target, fused ? TensorId{-1} : sum, exponentials});
   share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
   if (!fused) share_loss(e, sum, "loss.sum");
@@ -114,19 +114,21 @@ bool is_plain(const Setting& s) {
   return by_handlers(s) || !kernels.fused_cross_entropy;
 }
 
-/// Whether who calls the backward holds the model's result.
-bool holds_result(const Kernels& kernels) {
-  return kernels.gathered_logits && !kernels.plain_loss;
+/// Whether who calls the backward holds the model's result: in fp32 one over gathered logits, the
+/// head's own where PyTorch's pipelines keep what stages give (torch/distributed/pipelining/stage.py,
+/// fwd_cache).
+bool holds_result(const Setting& s) {
+  return s.kernels.plain_loss ? s.pipelined : s.kernels.gathered_logits;
 }
 
 /// The input of the loss: the rank's own logits or those of all tensor ranks, for a plain cross
 /// entropy in fp32.
 TensorId loss_input(Emit& e, TensorId own) {
   const TensorId all = e.s.kernels.gathered_logits ? gather_logits(e, own) : own;
-  if (!is_plain(e.s)) return all;
+  if (!is_plain(e.s)) return all;  // which the loss itself keeps
   const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.cast"), {all}, {wide});
-  if (holds_result(e.s.kernels)) e.kept.set(Keep::kWideLogits, wide);
+  if (holds_result(e.s)) e.kept.set(Keep::kWideLogits, e.s.kernels.plain_loss ? all : wide);
   return wide;
 }
 
@@ -140,8 +142,7 @@ TensorId wide_gradient(Emit& e) {
   e.out.add(loss_pass(e, phase, "loss.choice"), {}, {first});
   const TensorId second = another();
   const TensorId exponentials = by_handlers(e.s) ? another() : TensorId{-1};
-  const TensorId held =
-      holds_result(e.s.kernels) ? e.kept.get(Keep::kWideLogits) : TensorId{-1};
+  const TensorId held = holds_result(e.s) ? e.kept.get(Keep::kWideLogits) : TensorId{-1};
   e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, held}, {second, exponentials});
   return second;
 }
@@ -166,7 +167,9 @@ TensorId loss_gradient(Emit& e) {
 void predict(Emit& e, TensorId x, const NormRole& role) {
   const TensorId rows = norm(e, x, {e.s.rows, e.s.model->hidden}, role);
   const TensorId own = column_linear(e, rows, Keep::kHeadInput, head_product(e.s));
-  cross_entropy(e, loss_input(e, own));
+  // Who calls PyTorch's own loss holds the model's result until it returns.
+  const bool held = e.s.kernels.plain_loss && is_plain(e.s) && !e.s.kernels.gathered_logits;
+  cross_entropy(e, loss_input(e, own), held ? own : TensorId{-1});
 }
 
 TensorId predict_backward(Emit& e, const NormRole& role, TensorId beside) {

@@ -254,6 +254,7 @@ std::vector<Keep> inside(Module module) {
     case Module::kPerOperator:
       return {Keep::kAttentionLinearInput,
               Keep::kAttentionNormCopies,
+              Keep::kQkNormed,
               Keep::kMlpNormCopies,
               Keep::kMlpLinearInput,
               Keep::kMlpEntry,

@@ -66,6 +66,7 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   if (job.documents) s.documents = masked_documents(job, plan, size);
   s.context = plan.parallel.context;
   s.tensor = plan.parallel.tensor;
+  s.pipelined = plan.parallel.pipeline > 1;
   s.expert = plan.parallel.expert;
   s.expert_tensor = plan.parallel.expert_tensor;
   s.busiest = busiest_load(job, s.expert);

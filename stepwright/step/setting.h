@@ -18,6 +18,7 @@ struct Setting {
   LengthHistogram documents;
   std::int64_t context = 1;
   std::int64_t tensor = 1;
+  bool pipelined = false;
   std::int64_t expert = 1;
   std::int64_t expert_tensor = 1;
   double busiest = 1;           ///< Load of the busiest expert rank over the mean.

@@ -83,7 +83,7 @@ TIED = JOB % "{layers: 4, hidden: 128, heads: 4, ffn: 352, vocab: 250, tied: tru
 PLANS = {
     "tensor and pipeline": LLAMA
     + "parallel: {tensor: 2, pipeline: 2, data: 8}\nsequence_parallel: true\n"
-    "schedule: {kind: interleaved, chunks: 2}\nsharding: NGG\nrecompute: full\n",
+    "schedule: {kind: interleaved, chunks: 2}\nsharding: NNG\nrecompute: full\n",
     "context": LLAMA + "parallel: {context: 2, data: 16}\ncontext_kind: all-gather\n"
     "sharding: {states: III, group: 8}\n",
     "tied": TIED + "parallel: {tensor: 4, data: 8}\nsequence_parallel: true\nsharding: GGG\n",

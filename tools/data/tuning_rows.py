@@ -32,7 +32,8 @@ def job(line: dict) -> str:
         f"cluster: {{profile: {CLUSTERS[line['gpu']]}}}",
         "framework: fsdp",
         "precision: bf16",
-        f"kernels: {{attention: {attention}}}",
+        # sample_runs.py: the model gives the loss alone, nobody holds its logits.
+        f"kernels: {{attention: {attention}, gathered_logits: false, plain_loss: true}}",
     ]
     if line.get("rank"):
         targets = PARTS[line["parts"]]

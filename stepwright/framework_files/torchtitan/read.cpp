@@ -186,7 +186,11 @@ void read_states(const Fields& fields, Draft& draft, std::int64_t copies, bool r
     static constexpr Named<int> kPolicies[] = {{0, "default"}, {1, "always"}, {2, "never"}};
     const int policy = fields.choice("fsdp_reshard_after_forward", kPolicies, 0);
     const bool again = policy == 1 || (policy == 0 && degrees.pipeline == 1);
-    word = copies > 1 ? (again ? "III" : "NII") : (again ? "GGG" : "NGG");
+    static constexpr std::string_view kEachBackward[] = {"NGG", "GGG", "NII", "III"};
+    // torch/distributed/pipelining/stage.py, backward_maybe_with_nosync.
+    static constexpr std::string_view kLastBackward[] = {"NNG", "GNG", "NNI", "INI"};
+    const std::size_t which = (copies > 1 ? 2U : 0U) + (again ? 1U : 0U);
+    word = degrees.pipeline > 1 ? kLastBackward[which] : kEachBackward[which];
   }
   plan.sharding = sharding_of(word).value();
   if (!plan.sharding.uses(Spread::kInner)) return;

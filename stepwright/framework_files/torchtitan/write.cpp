@@ -60,7 +60,7 @@ TitanSection parallelism(const PlannedJob& planned, bool toml) {
   const std::int64_t copies = replicas(planned);
   section.values.set("data_parallel_replicate_degree", copies);
   section.values.set("data_parallel_shard_degree", degrees.data / copies);
-  if (plan.sharding.gradients != Spread::kNone) {
+  if (plan.sharding.optimizer != Spread::kNone) {
     section.values.set("fsdp_reshard_after_forward",
                        plan.sharding.parameters == Spread::kNone ? "never" : "always");
   }

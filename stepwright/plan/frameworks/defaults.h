@@ -53,6 +53,7 @@ enum class HeldMemory : std::uint8_t {
   /// gathered parameters are there from their use, in a backward once the loss has gone through
   /// its own, until the step ends.
   kFreshGradients,
+  kReceiveBuffers,  ///< What each chunk receives of each micro-batch, from the first step on.
 };
 inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kBlasWorkspaces, "blas_workspaces"},
@@ -61,7 +62,8 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kProductBuffer, "product_buffer"},
     {HeldMemory::kWideGradients, "wide_gradients"},
     {HeldMemory::kBatch, "batch"},
-    {HeldMemory::kFreshGradients, "fresh_gradients"}};
+    {HeldMemory::kFreshGradients, "fresh_gradients"},
+    {HeldMemory::kReceiveBuffers, "receive_buffers"}};
 
 /// A variable that the processes of a framework must see where all of `when` and none of `unless`
 /// hold.

@@ -36,6 +36,7 @@ std::vector<const AbilityEntry*> lines_of(const Framework& framework) {
 bool joins(const AbilityEntry& line) { return line.other != Ability::kParallel; }
 
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
+  if ((line.without & WordSet(degrees)).any()) return false;
   return line.with.none() || (line.with & WordSet(degrees)).any();
 }
 

@@ -56,7 +56,7 @@ FrameworkBuckets read_buckets(Node node) {
 }
 
 AbilityEntry read_line(Node node) {
-  node.allow_only({"ability", "words", "except", "with", "variant", "from", "before", "source"});
+  node.allow_only({"ability", "words", "except", "with", "without", "variant", "from", "before", "source"});
   AbilityEntry entry;
   entry.ability = node.get("ability").choice(kAbilityNames);
   if (const auto except = node.find("except")) {
@@ -66,6 +66,9 @@ AbilityEntry read_line(Node node) {
     entry.words = read_words(node.get("words"), entry.ability);
   }
   entry.source = read_source(node);
+  if (const auto without = node.find("without")) {
+    entry.without = read_words(*without, Ability::kParallel);
+  }
   if (const auto with = node.find("with")) {
     if (with->is_mapping()) {
       const auto [name, words] = with->members().front();
