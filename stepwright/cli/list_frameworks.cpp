@@ -35,6 +35,7 @@ Json line_json(const AbilityEntry& line) {
   Json json = {{"ability", name_of(kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
   if (line.with.any()) json["with"] = with_json(line);
+  if (line.without.any()) json["without"] = words_json(Ability::kParallel, line.without);
   if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
   if (!line.releases.before.empty()) json["before"] = line.releases.before;
@@ -81,6 +82,7 @@ bool takes_any(const Json& line) {
 std::string line_text(const Json& line) {
   auto what = line.at("ability").get<std::string>();
   if (line.contains("with")) what += " with " + joined_by(" or ", line.at("with"));
+  if (line.contains("without")) what += " without " + joined_by(" and ", line.at("without"));
   if (line.contains("variant")) what += " of " + line.at("variant").get<std::string>();
   what += releases_text(line);
   return fmt::format("  {:<19} {}\n", what + ":",

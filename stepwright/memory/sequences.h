@@ -23,8 +23,8 @@ namespace stepwright {
 struct SequenceFootprint {
   KindBytes at_peak{};  ///< At its largest moment; negative for kinds of which a backward has given
                         ///< back more by then than it holds.
-  double peak_bytes = 0;  ///< Sum of `at_peak`; never negative.
-  KindBytes left{};       ///< What stays alive afterwards: saved less restored.
+  double peak_bytes = 0;   ///< Sum of `at_peak`; never negative.
+  KindBytes left{};        ///< What stays alive afterwards: saved less restored.
   double fresh_bytes = 0;  ///< Of gradients that the sequence has made by its largest moment.
 };
 

@@ -103,8 +103,8 @@ struct Kernels {
   /// The loss is a plain cross entropy: the head's output is gathered over the tensor ranks, and
   /// each of them takes the whole loss of it in fp32.
   bool gathered_logits = false;
-  /// The same over the rank's own share of the vocabulary, and who calls the backward does not hold
-  /// the logits; not where `fused_cross_entropy` is.
+  /// PyTorch's own loss: the same over the rank's own share of the vocabulary, or over all of it,
+  /// whose logits pipelines alone hold; compiled where `fused_cross_entropy` is.
   bool plain_loss = false;
   /// Activations between stages travel in one part per tensor rank and are gathered on arrival
   /// (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.

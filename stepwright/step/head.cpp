@@ -115,8 +115,8 @@ bool is_plain(const Setting& s) {
 }
 
 /// Whether who calls the backward holds the model's result: in fp32 one over gathered logits, the
-/// head's own where PyTorch's pipelines keep what stages give (torch/distributed/pipelining/stage.py,
-/// fwd_cache).
+/// head's own where PyTorch's pipelines keep what stages give
+/// (torch/distributed/pipelining/stage.py, fwd_cache).
 bool holds_result(const Setting& s) {
   return s.kernels.plain_loss ? s.pipelined : s.kernels.gathered_logits;
 }

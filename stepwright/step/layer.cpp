@@ -196,10 +196,10 @@ std::vector<Keep> inside(Module module) {
       return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
               Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
     case Module::kMlp:
-      return {Keep::kFc1Out,    Keep::kFc1Up,           Keep::kGate,
-              Keep::kActivationOut,
-              Keep::kFc1Narrow, Keep::kFc1AdapterInput, Keep::kFc1AdapterMask,
-              Keep::kFc2Narrow, Keep::kFc2AdapterInput, Keep::kFc2AdapterMask};
+      return {Keep::kFc1Out,         Keep::kFc1Up,     Keep::kGate,
+              Keep::kActivationOut,  Keep::kFc1Narrow, Keep::kFc1AdapterInput,
+              Keep::kFc1AdapterMask, Keep::kFc2Narrow, Keep::kFc2AdapterInput,
+              Keep::kFc2AdapterMask};
     case Module::kMoe:
       return {Keep::kRouterProbabilities,
               Keep::kRouterIndices,

@@ -79,8 +79,8 @@ bool splits_gate(const Emit& e, const MlpRole& role) {
   return e.splits_gate && e.s.model->gated && !e.s.model->adapters && role.fc1_out == Keep::kFc1Out;
 }
 
-/// Whether the dense MLP of a layer keeps what its activation makes of the gates: eager PyTorch does,
-/// for the gradient of the product with the other half.
+/// Whether the dense MLP of a layer keeps what its activation makes of the gates: eager PyTorch
+/// does, for the gradient of the product with the other half.
 bool keeps_gate(const Emit& e, const MlpRole& role) {
   return e.s.model->gated && !e.s.kernels.fused_activation && role.fc1_out == Keep::kFc1Out;
 }

@@ -30,7 +30,8 @@ constexpr Ability kOpen[] = {Ability::kGroups,         Ability::kAccumulate, Abi
                              Ability::kTrained};
 
 bool always(const AbilityEntry& line) {
-  return line.with.none() && line.releases.from.empty() && line.releases.before.empty();
+  return line.with.none() && line.without.none() && line.releases.from.empty() &&
+         line.releases.before.empty();
 }
 
 TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {

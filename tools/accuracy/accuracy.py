@@ -265,14 +265,21 @@ def memory(command: str, pictures: Path) -> str:
     )
 
 
-def launches(command: str) -> str:
+# A table of launches, whose runs they are, and where its ranks stand.
+LAUNCHES = (
+    ("launches_megatron_ci", "Megatron-LM's own tests", "the last rank"),
+    ("torchtitan_fake_h100", "torchtitan as one rank of many", "a rank of the first or last stage"),
+)
+
+
+def launches(command: str, table: str, whose: str, rank: str) -> str:
     """What the allocator counted in runs of which the command is known."""
-    found = validated(command, "data/launches_megatron_ci.csv")
+    found = validated(command, f"data/{table}.csv")
     lines = [
-        "### Allocated memory of Megatron-LM's own tests\n",
-        "`stepwright validate data/launches_megatron_ci.csv`: "
+        f"### Allocated memory of {whose}\n",
+        f"`stepwright validate data/{table}.csv`: "
         f"{found['used']} of {found['rows']} commands are read; what PyTorch's allocator counts on "
-        "the last rank. Nothing was fitted to them.\n",
+        f"{rank}. Nothing was fitted to them.\n",
         "| quantity | model | n | median | p90 | within 5 % | within 10 % |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -469,7 +476,7 @@ def main() -> int:
         runs(options.command, pictures),
         configurations(options.command),
         memory(options.command, pictures),
-        launches(options.command),
+        *(launches(options.command, *each) for each in LAUNCHES),
         section(Path("docs/accuracy/memory_left_out.md")),
         operators(),
         collectives(),

@@ -4,11 +4,12 @@
 
 The trainer of torchtitan 0.2.2 itself, with synthetic tokens, in PyTorch's "fake" process group: a
 collective sends nothing, but allocates what it does among many ranks. So that numbers stay finite,
-gathers repeat the rank's own part, reductions and exchanges keep it (copies inside the GPU), and what
-the neighbours of a pipeline would send is random. A case is a configuration in TOML with the number
-of ranks, which of them this one is, and sizes that its flavor does not have. Writes OUT/cases.jsonl:
-seconds of each step, peaks and what is allocated after a step in bytes, and the largest allocations
-that were alive at the peak of a further step. Cases that lack SECONDS are left out.
+gathers repeat the rank's own part, reductions and exchanges keep it (copies inside the GPU), and
+what the neighbours of a pipeline would send is random. A case (torchtitan_cases.py) is a
+configuration in TOML with the number of ranks, which of them this one is, and sizes that its flavor
+does not have. Writes OUT/cases.jsonl: seconds of each step, peaks and what is allocated after a
+step in bytes, and the largest allocations that were alive at the peak of a further step. Cases for
+which SECONDS leave no time are left out.
 """
 
 import contextlib
@@ -81,13 +82,13 @@ def stand_in_for_shards() -> None:
 
     done = types.SimpleNamespace(wait=lambda *_: True)
 
-    def gather(self: object, output_tensor, input_tensor, group, async_op=False):  # noqa: ANN001
+    def gather(self: object, output_tensor, input_tensor, group, async_op=False):
         parts, rank = output_tensor.view(group.size(), -1), group.rank()
         for others in (parts[:rank], parts[rank + 1 :]):
             others.copy_(input_tensor.view(1, -1))
         return done if async_op else None
 
-    def reduce(self: object, output_tensor, input_tensor, group, op, async_op=False):  # noqa: ANN001
+    def reduce(self: object, output_tensor, input_tensor, group, op, async_op=False):
         own_part(output_tensor, input_tensor, group)
         return done if async_op else None
 
@@ -162,9 +163,9 @@ def import_titan() -> types.ModuleType:
         torch._utils._get_device_module = lambda _: HostDevice()
         torch.cuda.get_device_capability = lambda *_: (9, 0)
     import torchtitan.train as train  # noqa: I001
-    import torchtitan.models.llama3  # noqa: F401
-    import torchtitan.models.qwen3  # noqa: F401
-    import torchtitan.models.deepseek_v3  # noqa: F401
+    import torchtitan.models.llama3
+    import torchtitan.models.qwen3
+    import torchtitan.models.deepseek_v3
     import torchtitan.models.llama4  # noqa: F401
 
     return train
@@ -182,9 +183,7 @@ def prepare(train: types.ModuleType, case: dict, folder: Path) -> object:
     path.write_text(case["toml"])
     config = ConfigManager().parse_args(["--job.config_file", str(path)])
     os.environ.update(LOCAL_RANK="0", RANK=str(case["rank"]), WORLD_SIZE=str(case["ranks"]))
-    dist.init_process_group(
-        "fake", rank=case["rank"], world_size=case["ranks"], store=FakeStore()
-    )
+    dist.init_process_group("fake", rank=case["rank"], world_size=case["ranks"], store=FakeStore())
     stand_in_for_shards()
     if "stage_rows" in case:
         stand_in_for_stages(case)
@@ -236,7 +235,9 @@ def frames_of(event: dict) -> str:
         if not name.endswith(".py") or "sample_torchtitan" in name:
             continue
         lines.append(f"{'/'.join(name.split('/')[-2:])}:{frame['line']}:{frame['name']}")
-    own = [line for line in lines if "torchtitan" in line or "/models/" in line or "model.py" in line]
+    own = [
+        line for line in lines if "torchtitan" in line or "/models/" in line or "model.py" in line
+    ]
     return " < ".join(lines[:4] + own[:3])
 
 
@@ -322,8 +323,11 @@ def measure(case: dict, folder: Path, train: types.ModuleType) -> dict:
         trainer.optimizers.zero_grad()
         row["without_gradients"] = torch.cuda.memory_allocated()
         row["segments"] = torch.cuda.memory_reserved()
-        numbers = [p.to_local() if hasattr(p, "to_local") else p for m in trainer.model_parts
-                   for p in m.parameters()]
+        numbers = [
+            p.to_local() if hasattr(p, "to_local") else p
+            for m in trainer.model_parts
+            for p in m.parameters()
+        ]
         row["parameters"] = sum(p.numel() for p in numbers)
         row["finite"] = bool(all(torch.isfinite(p).all() for p in numbers[:3]))
         if case.get("alive", True):
@@ -339,7 +343,10 @@ def clocks() -> str:
         query = "--query-gpu=name,clocks.sm,power.draw,driver_version"
         return subprocess.run(
             ["nvidia-smi", query, "--format=csv,noheader"],
-            capture_output=True, text=True, timeout=10, check=False,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
         ).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return ""
@@ -354,7 +361,7 @@ def child(case: dict, out: Path, train: types.ModuleType) -> None:
     began = time.monotonic()
     try:
         row = measure(case, out, train)
-    except BaseException as error:  # noqa: BLE001
+    except BaseException as error:
         import traceback
 
         traceback.print_exc()

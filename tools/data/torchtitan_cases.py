@@ -1,6 +1,6 @@
 """The cases of sample_torchtitan.py: configurations of torchtitan 0.2.2, most valuable first.
 
-    python3 -B tools/data/torchtitan_cases.py CASES.json
+python3 -B tools/data/torchtitan_cases.py CASES.json
 """
 
 import json
@@ -81,13 +81,27 @@ def cases() -> list[dict]:
     qwen = {"model": "qwen3", "length": 4096}
     copies = {"data_parallel_replicate_degree": 8, "data_parallel_shard_degree": 8}
     moe = {**qwen, "flavor": "30B-A3B", "sections": BALANCED}
-    latent = {"model": "deepseek_v3", "flavor": "16B", "length": 4096, "sizes": {"attn_type": "sdpa"}}
+    latent = {
+        "model": "deepseek_v3",
+        "flavor": "16B",
+        "length": 4096,
+        "sizes": {"attn_type": "sdpa"},
+    }
     return [
         case("tp8_full_b4", 64, 4, tensor(8), FULL),
         case("tp8_full_b4_whole_loss", 64, 4, tensor(8, **whole), FULL),
         case("tp8_op_b4_compile", 64, 4, tensor(8), BY_OPERATOR, sections=COMPILED),
-        case("l70b20_tp8_full_b16_fp8_compile", 256, 16, tensor(8), FULL, converters=FP8,
-             sections=fp8, **cut(20), **long_run),
+        case(
+            "l70b20_tp8_full_b16_fp8_compile",
+            256,
+            16,
+            tensor(8),
+            FULL,
+            converters=FP8,
+            sections=fp8,
+            **cut(20),
+            **long_run,
+        ),
         case("fsdp8_op_b1", 8, 1, {}, BY_OPERATOR),
         case("fsdp8_op_b1_compile", 8, 1, {}, BY_OPERATOR, sections=COMPILED),
         case("fsdp64_full_b1", 64, 1, {}, FULL),

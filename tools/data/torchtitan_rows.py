@@ -13,10 +13,23 @@ from pathlib import Path
 
 from torchtitan_cases import cases
 
-COLUMNS = (
-    "id source_note target cluster model stage launch ranks rank allocated_gib peak_gib"
-    " reserved_gib step_s parameters finite"
-).split()
+COLUMNS = [
+    "id",
+    "source_note",
+    "target",
+    "cluster",
+    "model",
+    "stage",
+    "launch",
+    "ranks",
+    "rank",
+    "allocated_gib",
+    "peak_gib",
+    "reserved_gib",
+    "step_s",
+    "parameters",
+    "finite",
+]
 GIB = 2**30
 NODE = 8
 

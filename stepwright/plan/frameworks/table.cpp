@@ -56,7 +56,8 @@ FrameworkBuckets read_buckets(Node node) {
 }
 
 AbilityEntry read_line(Node node) {
-  node.allow_only({"ability", "words", "except", "with", "without", "variant", "from", "before", "source"});
+  node.allow_only(
+      {"ability", "words", "except", "with", "without", "variant", "from", "before", "source"});
   AbilityEntry entry;
   entry.ability = node.get("ability").choice(kAbilityNames);
   if (const auto except = node.find("except")) {

@@ -20,7 +20,7 @@ struct AbilityEntry {
   /// these degrees is above 1); none: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  WordSet without;  ///< Degrees of which none is above 1.
+  WordSet without;      ///< Degrees of which none is above 1.
   std::string variant;  ///< Holds for this variant alone; empty: for all.
   Releases releases;
   std::string source;

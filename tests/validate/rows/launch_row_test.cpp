@@ -68,5 +68,33 @@ TEST(LaunchRow, OfMegatronsOwnTestsAreAsCloseAsStated) {
   EXPECT_GE(share_within(validation, "peak", 0.10), 0.93);
 }
 
+TEST(LaunchRow, TakesAConfigurationASizeAndAStage) {
+  const std::string header = "id,target,cluster,model,stage,launch,allocated_gib,peak_gib\n";
+  const std::string launch =
+      "\"[model]\nname = \"\"llama3\"\"\nflavor = \"\"8B\"\"\n[training]\nlocal_batch_size = 8\n"
+      "seq_len = 1024\n[parallelism]\npipeline_parallel_degree = 2\n\"";
+  const std::string model =
+      "\"{layers: 8, hidden: 512, heads: 8, ffn: 2048, vocab: 128256, positions: 1024}\"";
+  const auto predicted = [&](const std::string& stage) {
+    const std::string row =
+        "a-1,torchtitan,dgx-h100:1," + model + "," + stage + "," + launch + ",1,1";
+    return predict_launches(parse_csv(header + row + "\n", "launches.csv"), 1)[0]
+        .results.at(1)
+        .predicted;
+  };
+  EXPECT_LT(predicted("first"), predicted("last"));  // which has the logits
+}
+
+TEST(LaunchRow, OfTorchtitanItselfAreAsCloseAsStated) {
+  const CsvTable table = load_csv("data/torchtitan_fake_h100.csv");
+  const Validation validation = validate(table, {.threads = 2});
+  EXPECT_EQ(validation.used, 38U);
+  EXPECT_LT(validation.groups[0].at("after a step").median_abs, 0.003);
+  EXPECT_LT(validation.groups[0].at("peak").median_abs, 0.003);
+  EXPECT_EQ(share_within(validation, "after a step", 0.03), 1);
+  EXPECT_GE(share_within(validation, "peak", 0.03), 0.94);
+  EXPECT_EQ(share_within(validation, "peak", 0.09), 1);
+}
+
 }  // namespace
 }  // namespace stepwright
