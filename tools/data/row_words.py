@@ -210,7 +210,7 @@ def kernels_of(row: Row) -> dict:
     kernels: dict[str, object] = {}
     if attention := attention_of(row, notes):
         kernels["attention"] = attention
-    if row.words("framework").has("plain pytorch"):  # sample_runs.py: loss_of gives the loss alone
+    if row.words("framework").has("plain pytorch"):  # the model gives the loss alone
         kernels |= {"gathered_logits": False, "plain_loss": True}
     if notes.has("ce fusion"):
         kernels["fused_cross_entropy"] = True
