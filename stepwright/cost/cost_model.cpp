@@ -271,8 +271,10 @@ OperatorTime CostModel::price(const Operator& op,
     time.seconds = compute_s(op);
   }
   if (op.kind == OperatorKind::kOptimizer) time.seconds += between_steps_s();
-  if (op.in_pieces) time.seconds *= framework_.tensor_exposed;
-  if (op.stream == Stream::kExpert) time.seconds *= framework_.expert_exposed;
+  if (op.in_pieces) {
+    const bool expert = op.scheme == Scheme::kExpert;
+    time.seconds *= expert ? framework_.expert_exposed : framework_.tensor_exposed;
+  }
   time.seconds *= op.repeats;
   return time;
 }

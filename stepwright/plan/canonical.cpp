@@ -15,7 +15,9 @@ namespace {
 
 /// Which groups of the plan have more than one rank.
 struct Active {
-  bool tensor, context, pipeline, expert, replicas, expert_replicas;
+  bool tensor, context, pipeline, expert;
+  bool shared_experts;  ///< Beside which messages of experts may run.
+  bool replicas, expert_replicas;
   /// Whether any gradient is reduced over ranks.
   [[nodiscard]] bool data() const { return replicas || expert_replicas; }
 };
@@ -26,6 +28,7 @@ Active active_groups(const Plan& plan, const Job& job) {
           .context = sizes.context > 1,
           .pipeline = sizes.pipeline > 1,
           .expert = sizes.expert * sizes.expert_tensor > 1,
+          .shared_experts = job.model.has_shared_experts(),
           .replicas = sizes.context * sizes.data > 1,
           .expert_replicas = job.model.experts.has_value() && sizes.expert_data() > 1};
 }
@@ -124,6 +127,10 @@ void settle_messages(Plan& plan, const Active& active) {
   if (!active.expert) {
     plan.overlap.expert = usual.overlap.expert;
     plan.collectives.expert = usual.collectives.expert;
+  }
+  // What runs beside another micro-batch leaves shared experts where they are.
+  if (!active.expert || !active.shared_experts || plan.overlap.expert) {
+    plan.overlap.shared_experts = usual.overlap.shared_experts;
   }
   if (!active.pipeline) plan.overlap.pipeline = usual.overlap.pipeline;
   if (!active.data()) {

@@ -146,9 +146,13 @@ struct MessageKind {
   std::string_view text;
 };
 constexpr MessageKind kMessageKinds[] = {
-    {"grad", "gradients"},         {"param", "parameters"},
-    {"tp", "tensor parallelism"},  {"tp-grad", "tensor parallelism at weight gradients"},
-    {"cp", "context parallelism"}, {"ep", "expert parallelism"},
+    {"grad", "gradients"},
+    {"param", "parameters"},
+    {"tp", "tensor parallelism"},
+    {"tp-grad", "tensor parallelism at weight gradients"},
+    {"cp", "context parallelism"},
+    {"ep", "expert parallelism"},
+    {"ep-rest", "expert parallelism, but beside shared experts"},
     {"pp", "the pipeline"}};
 static_assert(std::size(kMessageKinds) == std::size(kOverlapNames));
 
@@ -461,17 +465,21 @@ std::string sharding_name(const Sharding& sharding) {
 
 std::vector<std::size_t> exposed_messages(const Plan& plan) {
   const Parallel& degrees = plan.parallel;
+  const Overlap& beside = plan.overlap;
   const bool tensor = degrees.tensor > 1;
-  const bool sent[] = {true,
-                       true,
-                       tensor,
-                       tensor,
-                       degrees.context > 1,
-                       degrees.expert * degrees.expert_tensor > 1,
-                       degrees.pipeline > 1};
+  const bool routed = degrees.expert * degrees.expert_tensor > 1 && !beside.expert;
+  const bool waits[] = {!beside.gradients,
+                        !beside.parameters,
+                        tensor && !beside.tensor,
+                        tensor && !beside.tensor_gradients,
+                        degrees.context > 1 && !beside.context,
+                        routed && !beside.shared_experts,
+                        routed && beside.shared_experts,
+                        degrees.pipeline > 1 && !beside.pipeline};
+  static_assert(std::size(waits) == std::size(kOverlapNames));
   std::vector<std::size_t> kinds;
-  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
-    if (sent[i] && !(plan.overlap.*kOverlapNames[i].value)) kinds.push_back(i);
+  for (std::size_t i = 0; i < std::size(waits); ++i) {
+    if (waits[i]) kinds.push_back(i);
   }
   return kinds;
 }

@@ -13,7 +13,7 @@ bool has_module(const Architecture& model, Module module) {
     case Module::kMlp: return has_feed_forward(model, FeedForward::kDense);
     case Module::kMoe:
     case Module::kMoeActivation: return model.experts.has_value();
-    case Module::kSharedExperts: return model.experts && model.experts->shared_ffn > 0;
+    case Module::kSharedExperts: return model.has_shared_experts();
     case Module::kLatentUp: return model.latent.has_value();
   }
   return false;

@@ -95,15 +95,23 @@ struct Overlap {
   /// (Megatron-LM's asynchronous messages).
   bool tensor_gradients = true;
   bool context = true;
-  bool expert = false;
+  bool expert = false;  ///< Beside another micro-batch.
+  /// Whether messages of experts run beside the shared experts of their layer, whose first products
+  /// then stand behind the dispatch and whose last ones behind the combine (Megatron-Core's
+  /// `moe_shared_expert_overlap`); nothing of it is left to do with `expert`.
+  bool shared_experts = false;
   bool pipeline = true;
   auto operator<=>(const Overlap&) const = default;
 };
 
 inline constexpr Named<bool Overlap::*> kOverlapNames[] = {
-    {&Overlap::gradients, "gradients"}, {&Overlap::parameters, "parameters"},
-    {&Overlap::tensor, "tensor"},       {&Overlap::tensor_gradients, "tensor_gradients"},
-    {&Overlap::context, "context"},     {&Overlap::expert, "expert"},
+    {&Overlap::gradients, "gradients"},
+    {&Overlap::parameters, "parameters"},
+    {&Overlap::tensor, "tensor"},
+    {&Overlap::tensor_gradients, "tensor_gradients"},
+    {&Overlap::context, "context"},
+    {&Overlap::expert, "expert"},
+    {&Overlap::shared_experts, "shared_experts"},
     {&Overlap::pipeline, "pipeline"}};
 
 /// An overlap of nothing beside computation, or of all that can be.

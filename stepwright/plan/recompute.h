@@ -116,6 +116,7 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
      [](const Recompute& r) {
        return r.kind == RecomputeKind::kModules && r.modules != kPerOperator;
      }},
+    {"shared_experts", [](const Recompute& r) { return r.modules.has(Module::kSharedExperts); }},
     {"per-operator", [](const Recompute& r) { return r.modules.has(Module::kPerOperator); }},
     {"stages", [](const Recompute& r) { return !r.stages.empty(); }}};
 

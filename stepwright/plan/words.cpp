@@ -88,8 +88,10 @@ std::string plan_words(const Plan& plan, const Job& job) {
   words.push_back(sharding_text(plan, job));
   words.push_back(recompute_text(plan.recompute));
   std::vector<std::string> kinds;
-  for (const std::size_t kind : exposed_messages(plan))
-    kinds.emplace_back(kOverlapNames[kind].name);
+  for (const std::size_t kind : exposed_messages(plan)) {
+    const bool rest = kOverlapNames[kind].value == &Overlap::shared_experts;
+    kinds.emplace_back(rest ? "expert but beside shared experts" : kOverlapNames[kind].name);
+  }
   if (!kinds.empty()) words.push_back("no overlap of " + joined(kinds, " and "));
   if (plan.offload.optimizer > 0) {
     words.push_back(fmt::format("{:.3g}% of the optimizer on the host{}",

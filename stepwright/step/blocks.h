@@ -35,6 +35,11 @@ MlpRole shared_mlp(const Architecture& model);
 /// MLP behind its norm: [rows, hidden] to the partial [tokens, hidden]; and back to normed rows.
 TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role);
 TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role);
+/// Its halves: to the activated [tokens, ffn] of this rank, and from there.
+TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role);
+TensorId mlp_down(Emit& e, TensorId active, const MlpRole& role);
+TensorId mlp_down_backward(Emit& e, TensorId dy, const MlpRole& role);
+TensorId mlp_up_backward(Emit& e, TensorId d_active, const MlpRole& role);
 
 /// Routed (and shared) experts behind their norm: [rows, hidden] to complete [rows, hidden].
 TensorId experts_block(Emit& e, TensorId normed);

@@ -58,6 +58,7 @@ void send(Emit& e, const ExpertMessage& m, std::initializer_list<TensorId> from,
              .group = m.group,
              .dtype = m.dtype,
              .routed = m.purpose != Purpose::kPlain,
+             .in_pieces = e.s.overlap.expert,
              .payload_elements = m.elements,
              .part = m.part,
              .purpose = m.purpose},
@@ -179,13 +180,17 @@ TensorId gathered(Emit& e, std::int64_t rows) {
 }
 
 /// The all-gather dispatcher: all rows to all expert ranks, each of which picks its own.
-RoutedTensors gather_dispatch(Emit& e, const RoutedTensors& own, const Movement& m) {
+TensorId gather_rows(Emit& e, TensorId own, const Movement& m) {
+  const std::int64_t all = e.s.rows * members(e.s);
+  return send_whole(
+      e, m.phase,
+      {OperatorKind::kAllGather, all * e.s.model->routed_width(), m.part, own, gathered(e, all)});
+}
+
+RoutedTensors pick_gathered(Emit& e, TensorId rows, const RoutedTensors& own, const Movement& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
-  const TensorId rows = send_whole(e, m.phase,
-                                   {OperatorKind::kAllGather, all * s.model->routed_width(), m.part,
-                                    own.rows, gathered(e, all)});
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", computed);
   reorder(e, {OperatorKind::kPermute,
               m.phase,
@@ -277,8 +282,8 @@ void share_choice(Emit& e, TensorId own_counts) {
                          choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
 }
 
-RoutedTensors dispatch(Emit& e, const RoutedTensors& own, const Movement& m) {
-  if (gathers(e.s)) return gather_dispatch(e, own, m);
+RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const Movement& m) {
+  if (gathers(e.s)) return {.rows = gather_rows(e, own.rows, m)};
   const RoutedRows count = routed_rows(e.s);
   RoutedTensors here = own;
   if (!sends_once(e.s)) {
@@ -297,6 +302,14 @@ RoutedTensors dispatch(Emit& e, const RoutedTensors& own, const Movement& m) {
   if (!travels(e.s)) return here;
   RoutedTensors arrived{.rows = exchange(e, here.rows, of_rows(m, true))};
   if (here.weights >= 0) arrived.weights = exchange(e, here.weights, of_weights(m.phase, true));
+  return arrived;
+}
+
+RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTensors& own,
+                           const Movement& m) {
+  if (!travels(e.s)) return arrived;
+  if (gathers(e.s)) return pick_gathered(e, arrived.rows, own, m);
+  const RoutedRows count = routed_rows(e.s);
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", count.computed);
   reorder(e, {OperatorKind::kPermute,
               m.phase,
@@ -326,15 +339,17 @@ TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
        LayerPart::kGateWeights, weights, choice_tensor(e, "weights", s.exact, s.rows)});
 }
 
-RoutedTensors combine(Emit& e, const RoutedTensors& computed, const Movement& m) {
+RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const Movement& m) {
   if (gathers(e.s)) return {gather_combine(e, computed.rows, m), computed.weights};
-  RoutedTensors back{computed.rows, m.weigh};
-  if (travels(e.s)) {
-    back = {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
-  }
-  if (sends_once(e.s)) return back;
+  if (!travels(e.s)) return computed;
+  return {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
+}
+
+RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const Movement& m) {
+  if (gathers(e.s) || sends_once(e.s)) return arrived;
+  const RoutedTensors back{arrived.rows, travels(e.s) ? arrived.weights : m.weigh};
   RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->routed_width())};
-  if (computed.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
+  if (arrived.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
                      LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});
 }

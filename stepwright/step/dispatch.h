@@ -38,10 +38,13 @@ struct Movement {
 void share_choice(Emit& e, TensorId own_counts);
 
 /// Rows of this rank to rows in the order of its experts, and weights, where they travel, as they
-/// arrived.
-RoutedTensors dispatch(Emit& e, const RoutedTensors& own, const Movement& movement);
+/// arrived: the messages, then what waits for them.
+RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const Movement& movement);
+RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTensors& own,
+                           const Movement& movement);
 /// The reverse: sums over the copies of each row, and what `return_weights` brought by row.
-RoutedTensors combine(Emit& e, const RoutedTensors& computed, const Movement& movement);
+RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const Movement& movement);
+RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const Movement& movement);
 
 /// A tensor for numbers in the order in which `dispatch` leaves weights that travelled, and what
 /// tells which copy each belongs to.

@@ -53,7 +53,10 @@ Stream message_stream(const Setting& s, Scheme scheme) {
   switch (scheme) {
     case Scheme::kTensor: return s.overlap.tensor ? Stream::kTensor : Stream::kCompute;
     case Scheme::kContext: return s.overlap.context ? Stream::kContext : Stream::kCompute;
-    case Scheme::kExpert: return s.overlap.expert ? Stream::kExpert : Stream::kCompute;
+    case Scheme::kExpert: {
+      const bool beside = s.overlap.expert || s.overlap.shared_experts;
+      return beside ? Stream::kExpert : Stream::kCompute;
+    }
     default: return Stream::kCompute;
   }
 }

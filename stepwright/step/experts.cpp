@@ -83,42 +83,6 @@ Operator weights_gradient(const Emit& e, std::int64_t rows) {
           .purpose = Purpose::kGateGradient};
 }
 
-/// Gradient of the routed path: of its rows, and of the gate weights.
-RoutedTensors routed_backward(Emit& e, TensorId dy) {
-  const Phase phase = Phase::kDataGradient;
-  const RoutedRows count = routed_rows(e.s);
-  const Movement out{.phase = phase, .part = LayerPart::kCombine};
-  const Movement in{.phase = phase, .part = LayerPart::kDispatch};
-  const TensorId combined = kept(e, Keep::kCombined);
-  const TensorId weights = kept(e, Keep::kExpertWeights);
-  if (!travels(e.s)) {
-    const TensorId d_weights =
-        activation(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
-    e.out.add(weights_gradient(e, count.copies), {dy, combined, kept(e, Keep::kRouterIndices)},
-              {d_weights});
-    Movement weighted = out;
-    weighted.weigh = weights;
-    const TensorId d_rows = grouped_backward(e, dispatch(e, {.rows = dy}, weighted).rows);
-    return {combine(e, {.rows = d_rows}, in).rows, d_weights};
-  }
-  const TensorId d_result = dispatch(e, {.rows = dy}, out).rows;
-  const TensorId d_weights = weights_at_experts(e);
-  e.out.add(weights_gradient(e, count.computed),
-            {d_result, combined, places_at_experts(e), weights}, {d_result, d_weights});
-  const TensorId returned = return_weights(e, d_weights, phase);
-  return combine(e, {grouped_backward(e, d_result), returned}, in);
-}
-
-/// The same of the model's width.
-RoutedTensors through_latent_backward(Emit& e, TensorId dy) {
-  if (e.s.model->experts->latent == 0) return routed_backward(e, dy);
-  const TensorId d_out = linear_backward(e, dy, Keep::kLatentOut, latent_out(e.s));
-  const RoutedTensors d = routed_backward(e, d_out);
-  return {linear_backward(e, d.rows, Keep::kMlpLinearInput, latent_in(e.s)), d.weights};
-}
-
-bool has_shared(const Setting& s) { return s.model->experts->shared_ffn > 0; }
-
 /// One logit a row, of which the sigmoid is multiplied with the shared experts' output.
 Product shared_gate(const Setting& s) {
   return {.rows = s.rows,
@@ -137,39 +101,140 @@ Operator gating(const Emit& e, Phase phase) {
           .purpose = Purpose::kSharedGate};
 }
 
-TensorId shared_experts(Emit& e, TensorId normed) {
-  const TensorId partial = mlp_block(e, normed, shared_mlp(*e.s.model));
-  const TensorId shared =
-      leave_tensor(e, partial, {e.s.model->hidden, LayerPart::kSharedFc2, e.forward});
-  end_module(e, Module::kSharedExperts, shared);
-  if (!e.s.model->experts->shared_gate) return shared;
-  const TensorId logits = linear(e, normed, shared_gate(e.s));
-  const TensorId gated = activation(e, "shared", e.s.rows, e.s.model->hidden);
-  e.out.add(gating(e, e.forward), {shared, logits}, {gated});
-  e.kept.set(Keep::kSharedOut, shared);
-  e.kept.set(Keep::kSharedGate, logits);
-  end_module(e, Module::kSharedExperts, gated);
-  return gated;
+/// The shared experts beside the messages of routed ones: their first half behind what goes out,
+/// their second behind what comes back; or all of them behind both.
+class SharedExperts {
+ public:
+  explicit SharedExperts(Emit& e)
+      : e_(e),
+        there_(e.s.model->has_shared_experts()),
+        beside_(there_ && travels(e.s) && e.s.overlap.shared_experts && !e.s.overlap.expert),
+        role_(there_ ? shared_mlp(*e.s.model) : MlpRole{}) {}
+  SharedExperts(const SharedExperts&) = delete;
+  SharedExperts& operator=(const SharedExperts&) = delete;
+
+ protected:
+  Emit& e_;
+  const bool there_;
+  const bool beside_;
+  const MlpRole role_;
+};
+
+class SharedForward : private SharedExperts {
+ public:
+  SharedForward(Emit& e, TensorId normed) : SharedExperts(e), normed_(normed) {}
+  void beside_dispatch() {
+    if (beside_) active_ = mlp_up(e_, normed_, role_);
+  }
+  void beside_combine() {
+    if (beside_) result_ = leave(mlp_down(e_, active_, role_));
+  }
+  /// `routed` with what the shared experts add.
+  TensorId added_to(TensorId routed) {
+    if (!there_) return routed;
+    if (!beside_) result_ = leave(mlp_block(e_, normed_, role_));
+    return add_rows(e_, routed, result_, e_.forward);
+  }
+
+ private:
+  TensorId leave(TensorId partial) {
+    const TensorId shared =
+        leave_tensor(e_, partial, {e_.s.model->hidden, LayerPart::kSharedFc2, e_.forward});
+    end_module(e_, Module::kSharedExperts, shared);
+    if (!e_.s.model->experts->shared_gate) return shared;
+    const TensorId logits = linear(e_, normed_, shared_gate(e_.s));
+    const TensorId gated = activation(e_, "shared", e_.s.rows, e_.s.model->hidden);
+    e_.out.add(gating(e_, e_.forward), {shared, logits}, {gated});
+    e_.kept.set(Keep::kSharedOut, shared);
+    e_.kept.set(Keep::kSharedGate, logits);
+    end_module(e_, Module::kSharedExperts, gated);
+    return gated;
+  }
+
+  TensorId normed_;
+  TensorId active_ = -1;
+  TensorId result_ = -1;
+};
+
+class SharedBackward : private SharedExperts {
+ public:
+  SharedBackward(Emit& e, TensorId dy) : SharedExperts(e), dy_(dy) {}
+  void beside_dispatch() {
+    if (beside_) d_active_ = mlp_down_backward(e_, enter(), role_);
+  }
+  void beside_combine() {
+    if (beside_) dx_ = through_gate(mlp_up_backward(e_, d_active_, role_));
+  }
+  /// `d_routed` with the gradient of the normed rows through the shared experts.
+  TensorId added_to(TensorId d_routed) {
+    if (!there_) return d_routed;
+    if (!beside_) dx_ = through_gate(mlp_block_backward(e_, enter(), role_));
+    return add_rows(e_, d_routed, dx_, kPhase);
+  }
+
+ private:
+  static constexpr Phase kPhase = Phase::kDataGradient;
+
+  TensorId enter() {
+    const Setting& s = e_.s;
+    TensorId d_shared = dy_;
+    if (s.model->experts->shared_gate) {
+      d_shared = activation(e_, "gradient", s.rows, s.model->hidden);
+      d_logits_ = activation(e_, "gradient", s.rows, 1);
+      e_.out.add(gating(e_, kPhase), {dy_, kept(e_, Keep::kSharedOut), kept(e_, Keep::kSharedGate)},
+                 {d_shared, d_logits_});
+    }
+    return enter_tensor(e_, d_shared, {s.model->hidden, LayerPart::kSharedFc2, kPhase});
+  }
+
+  TensorId through_gate(TensorId dx) {
+    if (d_logits_ < 0) return dx;
+    const TensorId gate = linear_backward(e_, d_logits_, Keep::kMlpLinearInput, shared_gate(e_.s));
+    return add_rows(e_, dx, gate, kPhase);
+  }
+
+  TensorId dy_;
+  TensorId d_logits_ = -1;
+  TensorId d_active_ = -1;
+  TensorId dx_ = -1;
+};
+
+/// Gradient of the routed path: of its rows, and of the gate weights.
+RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
+  const Phase phase = Phase::kDataGradient;
+  const RoutedRows count = routed_rows(e.s);
+  const Movement out{.phase = phase, .part = LayerPart::kCombine};
+  const Movement in{.phase = phase, .part = LayerPart::kDispatch};
+  const TensorId combined = kept(e, Keep::kCombined);
+  const TensorId weights = kept(e, Keep::kExpertWeights);
+  if (!travels(e.s)) {
+    const TensorId d_weights =
+        activation(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
+    e.out.add(weights_gradient(e, count.copies), {dy, combined, kept(e, Keep::kRouterIndices)},
+              {d_weights});
+    Movement weighted = out;
+    weighted.weigh = weights;
+    const TensorId d_rows = grouped_backward(e, start_dispatch(e, {.rows = dy}, weighted).rows);
+    return {end_combine(e, {.rows = d_rows}, in).rows, d_weights};
+  }
+  const RoutedTensors arrived = start_dispatch(e, {.rows = dy}, out);
+  shared.beside_dispatch();
+  const TensorId d_result = end_dispatch(e, arrived, {.rows = dy}, out).rows;
+  const TensorId d_weights = weights_at_experts(e);
+  e.out.add(weights_gradient(e, count.computed),
+            {d_result, combined, places_at_experts(e), weights}, {d_result, d_weights});
+  const TensorId returned = return_weights(e, d_weights, phase);
+  const RoutedTensors back = start_combine(e, {grouped_backward(e, d_result), returned}, in);
+  shared.beside_combine();
+  return end_combine(e, back, in);
 }
 
-/// Gradient of the normed rows through the shared experts.
-TensorId shared_backward(Emit& e, TensorId dy) {
-  const Setting& s = e.s;
-  const Phase phase = Phase::kDataGradient;
-  TensorId d_shared = dy;
-  TensorId d_logits = -1;
-  if (s.model->experts->shared_gate) {
-    d_shared = activation(e, "gradient", s.rows, s.model->hidden);
-    d_logits = activation(e, "gradient", s.rows, 1);
-    e.out.add(gating(e, phase), {dy, kept(e, Keep::kSharedOut), kept(e, Keep::kSharedGate)},
-              {d_shared, d_logits});
-  }
-  const TensorId gathered =
-      enter_tensor(e, d_shared, {s.model->hidden, LayerPart::kSharedFc2, phase});
-  const TensorId dx = mlp_block_backward(e, gathered, shared_mlp(*s.model));
-  if (d_logits < 0) return dx;
-  const TensorId through_gate = linear_backward(e, d_logits, Keep::kMlpLinearInput, shared_gate(s));
-  return add_rows(e, dx, through_gate, phase);
+/// The same of the model's width.
+RoutedTensors through_latent_backward(Emit& e, TensorId dy, SharedBackward& shared) {
+  if (e.s.model->experts->latent == 0) return routed_backward(e, dy, shared);
+  const TensorId d_out = linear_backward(e, dy, Keep::kLatentOut, latent_out(e.s));
+  const RoutedTensors d = routed_backward(e, d_out, shared);
+  return {linear_backward(e, d.rows, Keep::kMlpLinearInput, latent_in(e.s)), d.weights};
 }
 
 }  // namespace
@@ -179,32 +244,36 @@ TensorId experts_block(Emit& e, TensorId normed) {
   const Choice choice = route(e, normed);
   share_choice(e, choice.counts);
   const bool narrows = e.s.model->experts->latent > 0;
+  SharedForward shared(e, normed);
   RoutedTensors own{.rows = narrows ? linear(e, normed, latent_in(e.s)) : normed};
   if (travels(e.s)) own.weights = choice.weights;
-  const RoutedTensors rows = dispatch(e, own, {.phase = e.forward, .part = LayerPart::kDispatch});
+  const Movement out{.phase = e.forward, .part = LayerPart::kDispatch};
+  const RoutedTensors arrived = start_dispatch(e, own, out);
+  shared.beside_dispatch();
+  const RoutedTensors rows = end_dispatch(e, arrived, own, out);
   const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
   e.kept.set(Keep::kCombined, result);
-  TensorId out = combine(e, {.rows = result},
-                         {.phase = e.forward, .part = LayerPart::kCombine, .weigh = weights})
-                     .rows;
+  const Movement in{.phase = e.forward, .part = LayerPart::kCombine, .weigh = weights};
+  const RoutedTensors back = start_combine(e, {.rows = result}, in);
+  shared.beside_combine();
+  TensorId routed = end_combine(e, back, in).rows;
   if (narrows) {
-    e.kept.set(Keep::kLatentOut, out);
-    out = linear(e, out, latent_out(e.s));
+    e.kept.set(Keep::kLatentOut, routed);
+    routed = linear(e, routed, latent_out(e.s));
   }
-  const TensorId all =
-      has_shared(e.s) ? add_rows(e, out, shared_experts(e, normed), e.forward) : out;
+  const TensorId all = shared.added_to(routed);
   end_module(e, Module::kMoe, all);
   return all;
 }
 
 TensorId experts_block_backward(Emit& e, TensorId dy) {
-  const Phase phase = Phase::kDataGradient;
-  const RoutedTensors through = through_latent_backward(e, dy);
-  const TensorId dx = add_rows(e, through.rows, route_backward(e, through.weights), phase);
-  if (!has_shared(e.s)) return dx;
-  return add_rows(e, dx, shared_backward(e, dy), phase);
+  SharedBackward shared(e, dy);
+  const RoutedTensors through = through_latent_backward(e, dy, shared);
+  const TensorId d_routed =
+      add_rows(e, through.rows, route_backward(e, through.weights), Phase::kDataGradient);
+  return shared.added_to(d_routed);
 }
 
 }  // namespace stepwright

@@ -104,7 +104,7 @@ void fc1_in_halves(Emit& e, TensorId normed, const MlpRole& role) {
 
 }  // namespace
 
-TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
+TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role) {
   const bool halves = splits_gate(e, role);
   if (halves) {
     fc1_in_halves(e, normed, role);
@@ -115,16 +115,31 @@ TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
       activate(e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
                halves ? e.kept.get(Keep::kFc1Up) : -1, gate_tensor(e, role));
   e.kept.set(role.activation_out, active);
+  return active;
+}
+
+TensorId mlp_down(Emit& e, TensorId active, const MlpRole& role) {
   return adapted_linear(e, active, fc2(e.s, role));
 }
 
-TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
-  const TensorId d_active = linear_backward(e, dy, role.activation_out, fc2(e.s, role));
+TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
+  return mlp_down(e, mlp_up(e, normed, role), role);
+}
+
+TensorId mlp_down_backward(Emit& e, TensorId dy, const MlpRole& role) {
+  return linear_backward(e, dy, role.activation_out, fc2(e.s, role));
+}
+
+TensorId mlp_up_backward(Emit& e, TensorId d_active, const MlpRole& role) {
   const TensorId other = splits_gate(e, role) ? kept(e, Keep::kFc1Up) : -1;
   const TensorId d_wide =
       activate_backward(e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor},
                         role.activation, other, keeps_gate(e, role) ? kept(e, Keep::kGate) : -1);
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
+}
+
+TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
+  return mlp_up_backward(e, mlp_down_backward(e, dy, role), role);
 }
 
 }  // namespace stepwright

@@ -266,7 +266,8 @@ struct Operator {
   bool routed = false;
   bool gated = false;    ///< kActivation of a gated MLP.
   bool largest = false;  ///< kAllReduce: takes the largest value instead of the sum.
-  /// A message in pieces, beside the product that makes or takes them.
+  /// A message in pieces, beside the product that makes or takes them, or beside another
+  /// micro-batch (exchanges of experts): a framework waits for a share of it.
   bool in_pieces = false;
   Shape shape{};
   /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;

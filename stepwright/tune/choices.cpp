@@ -33,7 +33,7 @@ std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const
 constexpr Ability kOfBlocks[] = {Ability::kSequenceParallel, Ability::kTensorInput,
                                  Ability::kContextKind,      Ability::kHostActivations,
                                  Ability::kOverlap,          Ability::kExposed,
-                                 Ability::kAlgorithms};
+                                 Ability::kAlgorithms,       Ability::kDispatcher};
 constexpr Ability kOfStages[] = {Ability::kSchedule, Ability::kLayers, Ability::kRecompute};
 constexpr Ability kOfStates[] = {Ability::kSharding, Ability::kGroups, Ability::kAccumulate,
                                  Ability::kOffload};

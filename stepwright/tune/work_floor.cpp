@@ -87,7 +87,8 @@ WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
       context_(job, cost) {
   const std::vector<Overlap> overlaps = dimensions(job).overlap;
   overlaps_tensor_ = std::ranges::any_of(overlaps, &Overlap::tensor);
-  overlaps_expert_ = std::ranges::any_of(overlaps, &Overlap::expert);
+  overlaps_expert_ = std::ranges::any_of(
+      overlaps, [](const Overlap& overlap) { return overlap.expert || overlap.shared_experts; });
 }
 
 double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_expert) {

@@ -59,6 +59,20 @@ PlannedJob read(const std::string& text, const std::string& cluster = "dgx-h100"
   return finish(draft, given, file.name);
 }
 
+TEST(Megatron, SharedExpertsBesideTheirMessages) {
+  std::string text = kScript;
+  const std::string_view last = "--some-own-flag";
+  text.replace(text.find(last), last.size(),
+               "--num-experts 8 --moe-router-topk 2 --moe-shared-expert-intermediate-size 4096 "
+               "--expert-model-parallel-size 8 --moe-token-dispatcher-type alltoall "
+               "--moe-shared-expert-overlap");
+  const PlannedJob planned = read(text);
+  EXPECT_TRUE(planned.plan.overlap.shared_experts);
+  const std::string script = write_megatron(planned, {});
+  EXPECT_THAT(script, ::testing::HasSubstr("--moe-shared-expert-overlap"));
+  EXPECT_EQ(read(script).plan, planned.plan);
+}
+
 TEST(Megatron, ModulesThatAreRecomputed) {
   const auto with = [](const std::string& modules) {
     std::string text = kScript;

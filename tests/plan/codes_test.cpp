@@ -56,6 +56,11 @@ TEST(PlanCode, IsShort) {
             "tp8+sp:keep cp2:ulysses ep4 pp4x2:dualpipev+2:uneven dp128 mb1 IIG/64/8 "
             "recompute:full exposed:pp");
   EXPECT_EQ(plan_code(Plan()), "dp1 mb1 ddp");
+  Plan routed;
+  routed.parallel.expert = routed.parallel.data = 8;
+  EXPECT_EQ(plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep");
+  routed.overlap.shared_experts = true;
+  EXPECT_EQ(plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep-rest");
 }
 
 TEST(PlanCode, OfEveryLegalPlanIsExplainedWordForWord) {

@@ -164,7 +164,7 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
        "recompute selective: deepspeed runs none, full"},
       {{"megatron-core", ""},
        [](Plan& plan) { plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}}; },
-       "recompute stages: megatron-core runs none, selective, full, modules"},
+       "recompute stages: megatron-core runs none, selective, full, modules, shared_experts"},
       {{"torchtitan", ""},
        [](Plan& plan) { plan.overlap.expert = true; },
        "overlap tensor_gradients, expert, pipeline: torchtitan runs gradients, parameters, tensor, "
@@ -191,6 +191,25 @@ TEST(Frameworks, ReleasesDiffer) {
   EXPECT_EQ(runs("", Ability::kLayers), "equal, nearly, any, hollow");
   EXPECT_EQ(runs("nightly", Ability::kLayers), "equal, nearly, any, hollow");
   EXPECT_EQ(runs("0.9", Ability::kDispatcher), "alltoall, allgather");
+}
+
+TEST(Frameworks, MegatronRunsSharedExpertsBesideOneDispatcherAlone) {
+  Job job = small_expert_job();
+  job.model.experts->shared_ffn = 64;
+  Plan plan = legal_expert_plan();
+  plan.overlap = {.tensor_gradients = true, .shared_experts = true, .pipeline = false};
+  const auto runs = [&](std::string version) {
+    return FrameworkLaw({"megatron-core", std::move(version)}).runs(Ability::kOverlap, job, plan);
+  };
+  EXPECT_TRUE(runs(""));
+  EXPECT_FALSE(runs("0.8"));
+  job.dispatcher = Dispatcher::kAllGather;
+  EXPECT_FALSE(runs(""));
+  job.dispatcher = Dispatcher::kAllToAll;
+  plan.recompute = {.kind = RecomputeKind::kModules, .modules = {Module::kMoe}};
+  EXPECT_TRUE(runs(""));
+  plan.recompute.modules = {Module::kSharedExperts};
+  EXPECT_FALSE(runs(""));
 }
 
 TEST(Frameworks, VariantsSpeakInPlaceOfTheirFramework) {

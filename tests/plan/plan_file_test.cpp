@@ -240,7 +240,7 @@ sharding: {states: NNN, group: 1, expert_group: 1}
 recompute: {every: 2}
 accumulate: fp32
 buckets: {gradients: 40000000, parameters: 40000000}
-overlap: {gradients: true, parameters: true, tensor: false, tensor_gradients: true, context: true, expert: false, pipeline: true}
+overlap: {gradients: true, parameters: true, tensor: false, tensor_gradients: true, context: true, expert: false, shared_experts: false, pipeline: true}
 collectives: {tensor: library, context: library, expert: library, data: library}
 rank_order: tp-cp-ep-dp-pp
 )");

@@ -94,7 +94,7 @@ TEST(PlanText, NamesEveryChoice) {
   EXPECT_EQ(
       plan_text(Plan{}),
       "tp1 cp1 ep1 etp1 dp1 pp1 mb1 1f1b/1 NNN/1/1 recompute:none sp:no regather ring fp32 "
-      "buckets:40000000/40000000 overlap:gp-bc-l collectives:library tp-cp-ep-dp-pp layers:even");
+      "buckets:40000000/40000000 overlap:gp-bc--l collectives:library tp-cp-ep-dp-pp layers:even");
 }
 
 TEST(PlanText, DiffersWhereverPlansDiffer) {

@@ -143,6 +143,7 @@ void pick_flags(Dice& dice, Plan& plan) {
   plan.gradient_bucket = dice.pick<std::int64_t>({1, 40'000'000});
   plan.overlap.tensor = dice.chance(2);
   plan.overlap.context = dice.chance(2);
+  if (needs) plan.overlap.shared_experts = dice.chance(2);
   using enum Algorithm;
   plan.collectives.data = dice.pick<Algorithm>(
       {kLibrary, kLibrary, kLibrary, kTwoLevel, kHoRing, kTree, kHalvingDoubling});

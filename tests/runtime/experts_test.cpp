@@ -51,6 +51,16 @@ const RankCase kExpertCases[] = {
      kLearnedGathered},
     {"Context", 4, kExperts,
      "parallel: {context: 2, data: 2, expert: 4}\nmicro_batch: 2\nrecompute: {every: 2}\n"},
+    {"BesideShared", 2, kGatedExperts,
+     "parallel: {data: 2, expert: 2}\nmicro_batch: 2\noverlap: {shared_experts: true}\n", kLearned},
+    {"BesideSharedThatRunAgain", 4, kGatedExperts,
+     "parallel: {tensor: 2, data: 2, expert: 4}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "recompute: {modules: [shared_experts]}\noverlap: {shared_experts: true, tensor: true}\n",
+     kGathered},
+    {"BesideSharedInAZeroBubble", 4, kGatedExperts,
+     "parallel: {pipeline: 2, data: 2, expert: 2}\nmicro_batch: 1\nschedule: zb-h1\n"
+     "overlap: {shared_experts: true}\n",
+     kLearned},
     {"Pipeline", 4, kExperts,
      "parallel: {pipeline: 2, data: 2, expert: 2}\nmicro_batch: 1\nsharding: NNG\n", kLearned},
     {"RecomputesExperts", 4, kGatedExperts,

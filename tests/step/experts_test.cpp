@@ -108,6 +108,48 @@ TEST(Experts, GatedSharedExpertsHaveAGate) {
   EXPECT_TRUE(gates("qwen3-30b-a3b").empty());
 }
 
+/// Messages of rows, and products of routed and shared experts, as they stand in a program.
+std::vector<std::string> order_of(const StepProgram& program, std::string_view block) {
+  std::vector<std::string> order;
+  for (const Template& piece : program.templates) {
+    if (!piece.name.starts_with(block)) continue;
+    for (const Operator& op : piece.operators) {
+      const bool rows = op.part == LayerPart::kDispatch || op.part == LayerPart::kCombine;
+      const bool product =
+          (op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear) &&
+          op.phase != Phase::kWeightGradient &&
+          (op.name.starts_with("shared.fc") || op.name.starts_with("experts.fc"));
+      if (rows || product) order.emplace_back(op.name);
+    }
+    if (!order.empty()) return order;
+  }
+  return order;
+}
+
+TEST(Experts, MessagesMayRunBesideSharedExperts) {
+  const Job job = job_of("deepseek-v2-lite", 1, 8, 4096);
+  Plan plan = expert_plan(job, 8, 1);
+  plan.overlap.shared_experts = true;
+  using ::testing::ElementsAre;
+  const StepProgram beside = build_program(job, plan);
+  EXPECT_THAT(order_of(beside, "forward"),
+              ElementsAre("experts.dispatch", "shared.fc1", "experts.fc1", "experts.fc2",
+                          "experts.combine", "shared.fc2"));
+  EXPECT_THAT(order_of(beside, "backward"),
+              ElementsAre("experts.combine", "shared.fc2", "experts.fc2", "experts.fc1",
+                          "experts.dispatch", "shared.fc1"));
+  for_each_routed(beside, [](const Template& /*piece*/, const Operator& op) {
+    if (!is_communication(op.kind)) return;
+    EXPECT_EQ(op.stream, Stream::kExpert);
+    EXPECT_FALSE(op.in_pieces);
+  });
+  // Beside another micro-batch nothing of it is left to do.
+  plan.overlap.expert = true;
+  EXPECT_THAT(order_of(build_program(job, plan), "forward"),
+              ElementsAre("experts.dispatch", "experts.fc1", "experts.fc2", "experts.combine",
+                          "shared.fc1", "shared.fc2"));
+}
+
 TEST(Experts, BalancedPayloadsAreExactWhereRunsOfTokensDivide) {
   Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const Plan plan = expert_plan(job, 8, 1);

@@ -77,7 +77,7 @@ inline constexpr KnownSetting kBridgeSettings[] = {
     {"moe_permute_fusion", ""},
     {"moe_router_fusion", ""},
     {"moe_hybridep_num_sms", ""},
-    {"moe_shared_expert_overlap", "", Matters::kYes, "overlap of shared experts"},
+    {"moe_shared_expert_overlap", "overlap.shared_experts"},
     {"delay_wgrad_compute", "", Matters::kYes, "weight gradients apart from the backward"},
     {"main_params_dtype", "", Matters::kMaybe, "the type of the optimizer's parameters", "fp32"},
     {"main_grads_dtype", "", Matters::kMaybe, "the type of the optimizer's gradients", "fp32"},

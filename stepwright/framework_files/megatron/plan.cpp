@@ -67,6 +67,7 @@ void add_parallel(Tree& fields, const PlannedJob& planned) {
   if (planned.plan.overlap.expert && degrees.expert > 1) {
     fields.set("overlap_moe_expert_parallel_comm", true);
   }
+  if (planned.plan.overlap.shared_experts) fields.set("moe_shared_expert_overlap", true);
 }
 
 void add_pipeline(Tree& fields, const PlannedJob& planned, std::string_view release) {
@@ -389,6 +390,7 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   read_job_fields(fields, draft);
   draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);
   draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
+  draft.plan.overlap.shared_experts = fields.flag("moe_shared_expert_overlap", false);
   note_padding(fields, draft);
 }
 

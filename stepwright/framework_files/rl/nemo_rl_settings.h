@@ -91,7 +91,7 @@ inline constexpr KnownSetting kNemoRlSettings[] = {
     {"moe_router_load_balancing_type", ""},
     {"moe_router_bias_update_rate", ""},
     {"moe_enable_deepep", "job.dispatcher"},
-    {"moe_shared_expert_overlap", "", Matters::kYes, "overlap of shared experts"},
+    {"moe_shared_expert_overlap", "overlap.shared_experts"},
     {"defer_fp32_logits", "", Matters::kYes, "the type of logits"},
     {"cuda_graph_impl", ""},
     {"cuda_graph_modules", ""},

@@ -93,6 +93,7 @@ constexpr NemoRlField kNemoRlFields[] = {
     {"sequence_parallel", ""},
     {"moe_token_dispatcher_type", ""},
     {"attention_backend", ""},
+    {"moe_shared_expert_overlap", ""},
     {"optimizer", "optimizer"},
     {"sgd_momentum", "optimizer"},
     {"muon_tp_mode", "optimizer"},

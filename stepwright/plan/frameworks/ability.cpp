@@ -153,6 +153,7 @@ WordSet taken_layers(const Job& job, const Plan& plan) {
 std::array<bool, std::size(kOverlapNames)> overlap_effects(const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   const bool data = replicates(job, degrees);
+  const bool routed = degrees.expert * degrees.expert_tensor > 1;
   const bool sharded = plan.sharding.parameters != Spread::kNone ||  //
                        plan.sharding.optimizer != Spread::kNone;
   return {data,
@@ -160,7 +161,8 @@ std::array<bool, std::size(kOverlapNames)> overlap_effects(const Job& job, const
           degrees.tensor > 1,
           degrees.tensor > 1,
           degrees.context > 1,
-          degrees.expert * degrees.expert_tensor > 1,
+          routed,
+          routed && job.model.has_shared_experts() && !plan.overlap.expert,
           degrees.pipeline > 1};
 }
 

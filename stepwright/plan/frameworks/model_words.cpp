@@ -55,8 +55,7 @@ bool has_other_state_mixer(const Architecture& model) {
 
 constexpr ModelWord kModelWords[] = {
     {"experts", [](const Architecture& m) { return m.experts.has_value(); }},
-    {"shared_experts",
-     [](const Architecture& m) { return m.experts && m.experts->shared_ffn > 0; }},
+    {"shared_experts", [](const Architecture& m) { return m.has_shared_experts(); }},
     {"latent_experts", [](const Architecture& m) { return m.experts && m.experts->latent > 0; }},
     {"dense_layers",
      [](const Architecture& m) { return m.experts && !dense_layers_of(m).empty(); }},

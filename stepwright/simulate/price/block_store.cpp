@@ -20,6 +20,7 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           plan.overlap.tensor_gradients,
           plan.overlap.context,
           plan.overlap.expert,
+          plan.overlap.shared_experts,
           plan.tensor_input,
           plan.context_kind,
           plan.collectives.tensor,

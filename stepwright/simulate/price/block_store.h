@@ -19,7 +19,7 @@ class BlockStore {
     std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
     bool staged;                  ///< There is a pipeline.
     bool sequence_parallel, overlap_tensor, overlap_tensor_gradients, overlap_context,
-        overlap_expert;
+        overlap_expert, overlap_shared_experts;
     TensorInput tensor_input;
     ContextKind context_kind;
     Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
