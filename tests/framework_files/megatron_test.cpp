@@ -64,7 +64,8 @@ TEST(Megatron, SharedExpertsBesideTheirMessages) {
   const std::string_view last = "--some-own-flag";
   text.replace(text.find(last), last.size(),
                "--num-experts 8 --moe-router-topk 2 --moe-shared-expert-intermediate-size 4096 "
-               "--expert-model-parallel-size 8 --moe-token-dispatcher-type alltoall "
+               "--expert-model-parallel-size 8 --expert-tensor-parallel-size 1 "
+               "--moe-token-dispatcher-type alltoall "
                "--moe-shared-expert-overlap");
   const PlannedJob planned = read(text);
   EXPECT_TRUE(planned.plan.overlap.shared_experts);

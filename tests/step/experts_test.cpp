@@ -112,7 +112,7 @@ TEST(Experts, GatedSharedExpertsHaveAGate) {
 std::vector<std::string> order_of(const StepProgram& program, std::string_view block) {
   std::vector<std::string> order;
   for (const Template& piece : program.templates) {
-    if (!piece.name.starts_with(block)) continue;
+    if (!piece.name.ends_with(block)) continue;
     for (const Operator& op : piece.operators) {
       const bool rows = op.part == LayerPart::kDispatch || op.part == LayerPart::kCombine;
       const bool product =

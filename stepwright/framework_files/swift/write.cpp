@@ -35,6 +35,7 @@ constexpr SwiftArgument kSwiftArguments[] = {
     {"cp_comm_type", "cp_comm_type"},
     {"moe_token_dispatcher_type", "moe_token_dispatcher_type"},
     {"moe_flex_dispatcher_backend", "moe_enable_deepep", "true"},
+    {"moe_shared_expert_overlap", "moe_shared_expert_overlap"},
     {"pipeline_model_parallel_layout", "pipeline_model_parallel_layout"},
     {"virtual_pipeline_model_parallel_size", "virtual_pipeline_model_parallel_size"},
     {"microbatch_group_size_per_vp_stage", "microbatch_group_size_per_vp_stage"},
