@@ -336,9 +336,9 @@ struct Architecture {
   [[nodiscard]] std::int64_t longest() const { return positions - first_position; }
   /// Pairs of a head, or of its part with positions, that rotary positions turn.
   [[nodiscard]] std::int64_t rotary_pairs() const;
-  /// Whether an indexer chooses the keys that a token sees.
   /// Whether layers with experts have some that every token goes through.
   [[nodiscard]] bool has_shared_experts() const { return experts && experts->shared_ffn > 0; }
+  /// Whether an indexer chooses the keys that a token sees.
   [[nodiscard]] bool has_indexer() const { return latent && latent->index_heads > 0; }
   bool operator==(const Architecture&) const = default;
 };
