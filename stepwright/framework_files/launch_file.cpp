@@ -11,6 +11,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/carriers.h"
 #include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/python_launcher.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/read_back.h"
@@ -131,10 +132,11 @@ const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& g
       first.name.ends_with(".py") &&
       (holds(first, "subprocess.") || holds(first, "os.system(") || holds(first, "execute_train("));
   if (starts) {
-    fail_unsupported(fmt::format(
-        "{}: starts a command from Python, which is not run: give the command as a script, as its "
-        "dry run or its log prints it",
-        first.name));
+    fail_unsupported(
+        fmt::format("{}: starts a command from Python whose words are no literals, and nothing is "
+                    "run: give the "
+                    "command as a script, as its dry run or its log prints it",
+                    first.name));
   }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_words(), "|")));
@@ -317,6 +319,16 @@ void read_target(const LaunchTarget& target, std::span<const SourceFile> files, 
   fail_with_open_value(error, draft);
 }
 
+/// Whether a Python file is a configuration itself, not a program that starts a command.
+bool is_python_form(std::string_view word, const SourceFile& file) {
+  static constexpr std::string_view kForms[] = {"torchtitan", "bridge", "nemo", "fsdp"};
+  return std::ranges::any_of(launch_targets(), [&](const LaunchTarget& target) {
+    const bool form = std::ranges::find(kForms, target.word) != std::end(kForms);
+    const bool meant = word == target.word;
+    return form && (meant || (target.recognises != nullptr && target.recognises(file)));
+  });
+}
+
 }  // namespace
 
 ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
@@ -324,6 +336,8 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> f
   std::vector<SourceFile> sources(files.begin(), files.end());
   for (SourceFile& file : sources) {
     if (auto script = carried_script(file)) file = std::move(*script);
+    if (!file.name.ends_with(".py") || is_python_form(word, file)) continue;
+    if (auto script = launched_script(file, given)) file = std::move(*script);
   }
   const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
   Draft draft;

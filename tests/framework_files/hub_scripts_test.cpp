@@ -280,6 +280,8 @@ TEST(HubScripts, AScriptThatStartsNothingIsSaidToStartNothing) {
   EXPECT_THAT(refusal_with({{"run.sh", "echo x > out.toml\n"}}),
               HasSubstr("no command has arguments of any framework that is read"));
   EXPECT_THAT(refusal_with({{"run.py", "import subprocess\nsubprocess.run(['x'])\n"}}),
+              HasSubstr("no command has arguments of any framework that is read"));
+  EXPECT_THAT(refusal_with({{"run.py", "import subprocess\nsubprocess.run(words())\n"}}),
               HasSubstr("starts a command from Python"));
 }
 

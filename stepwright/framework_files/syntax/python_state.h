@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stepwright/framework_files/syntax/python_object.h"
+
+namespace stepwright {
+
+/// What the names of a program hold at one moment, so that branches of an open condition can each
+/// be followed from there.
+class PythonState {
+ public:
+  using Names = std::map<std::string, PythonObject>;
+  struct Frame {
+    Names names;
+    bool nested = false;  ///< It sees the names of the one before.
+  };
+
+  PythonState() = default;
+  explicit PythonState(const std::vector<Frame>& frames);
+
+  [[nodiscard]] bool taken() const { return !frames_.empty(); }
+  [[nodiscard]] std::size_t weight() const { return weight_; }
+  /// Gives the names, and the lists and mappings that they share, what they held.
+  void restore(std::vector<Frame>& frames) const;
+  /// Leaves what this moment has, too, and makes the rest open: `name` decides.
+  void merge(std::vector<Frame>& frames, const std::string& name) const;
+
+ private:
+  void keep(const PythonObject& value);
+
+  std::vector<Frame> frames_;
+  std::map<std::shared_ptr<PythonObject::Body>, PythonObject::Body> bodies_;
+  std::size_t weight_ = 1;
+};
+
+}  // namespace stepwright
