@@ -65,8 +65,8 @@ class Expression {
    public:
     explicit Level(Expression& of) : of_(of) {
       if (++of_.depth_ > kDeepestExpression) {
-        fail_input(fmt::format("line {}: brackets nest deeper than {} levels", of_.line(),
-                               kDeepestExpression));
+        fail_input(fmt::format("{}:{}: brackets nest deeper than {} levels", of_.names_.file(),
+                               of_.line(), kDeepestExpression));
       }
     }
     Level(const Level&) = delete;

@@ -17,6 +17,8 @@ class PythonNames {
   PythonNames& operator=(const PythonNames&) = delete;
   virtual ~PythonNames() = default;
 
+  /// The file's name.
+  [[nodiscard]] virtual const std::string& file() const = 0;
   /// The value of a name with dots; unknown where nobody knows.
   virtual PythonObject value(const std::string& path, std::uint32_t line) = 0;
   /// What a function of the program or of a library gives.

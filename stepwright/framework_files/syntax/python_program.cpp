@@ -72,6 +72,8 @@ class PythonProgram final : public PythonNames {
     globals()["__file__"] = PythonObject::string(name, 1);
   }
 
+  [[nodiscard]] const std::string& file() const override { return name_; }
+
   void follow(const std::function<bool()>& done) {
     run(lines_);
     std::vector<std::string> names;
