@@ -20,30 +20,6 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr int kDeepestExpression = 40;
 
-bool is_python_name_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-/// Where a word with blanks around it stands outside of brackets, texts and comments.
-std::size_t find_loop_word(std::string_view text, std::string_view word) {
-  std::int64_t depth = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '"' || c == '\'') {
-      at = end_of_python_string(text, at) - 1;
-      continue;
-    }
-    if (c == '#') {
-      at = std::min(text.find('\n', at), text.size()) - 1;
-      continue;
-    }
-    if (depth == 0 && text.substr(at).starts_with(word)) return at;
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-  }
-  return std::string_view::npos;
-}
-
 /// Reads one expression, from its loosest operator down.
 class Expression {
  public:
@@ -483,22 +459,22 @@ class Expression {
   }
 
   static bool is_comprehension(std::string_view inside) {
-    return find_loop_word(inside, " for ") != std::string_view::npos;
+    return find_python_operator(inside, " for ") != std::string_view::npos;
   }
 
   /// "[f(x) for x in list if g(x)]".
   PythonObject comprehension(std::string_view inside, std::uint32_t at) {
     const Level level(*this);
-    const std::size_t loop = find_loop_word(inside, " for ");
+    const std::size_t loop = find_python_operator(inside, " for ");
     const std::string_view element = python_trimmed(inside.substr(0, loop));
     std::string_view source = inside.substr(loop + 5);
-    const std::size_t in = find_loop_word(source, " in ");
+    const std::size_t in = find_python_operator(source, " in ");
     PythonObject open = PythonObject::unknown("part", at);
     open.truth = true;
     if (in == std::string_view::npos || is_comprehension(source)) return open;
     const std::string_view targets = source.substr(0, in);
     source = source.substr(in + 4);
-    const std::size_t filter = find_loop_word(source, " if ");
+    const std::size_t filter = find_python_operator(source, " if ");
     const PythonObject from = inner(python_trimmed(source.substr(0, filter)), at);
     if (!from.is(ObjectKind::kList) || element.find(':') == 0) {
       open.text = from.is(ObjectKind::kUnknown) ? from.text : open.text;
@@ -707,23 +683,6 @@ class Expression {
 };
 
 }  // namespace
-
-std::size_t closing_python_bracket(std::string_view text, std::size_t at) {
-  std::int64_t depth = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '"' || c == '\'') {
-      at = end_of_python_string(text, at) - 1;
-    } else if (c == '#') {
-      at = std::min(text.find('\n', at), text.size()) - 1;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ')' || c == ']' || c == '}') {
-      if (--depth == 0) return at;
-    }
-  }
-  return text.size();
-}
 
 PythonObject python_expression(std::string_view text, std::uint32_t line, PythonNames& names,
                                int depth) {

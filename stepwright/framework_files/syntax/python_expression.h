@@ -37,7 +37,4 @@ PythonObject python_expression(std::string_view text, std::uint32_t line, Python
 /// Gives a value to "a", or its parts to "a, b".
 void bind_python_targets(std::string_view targets, const PythonObject& value, PythonNames& names);
 
-/// The place of the bracket that closes the one at `at`; the length of the text without one.
-std::size_t closing_python_bracket(std::string_view text, std::size_t at);
-
 }  // namespace stepwright

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "stepwright/core/error.h"
 
@@ -109,6 +110,27 @@ std::size_t end_of_python_string(std::string_view text, std::size_t at) {
     }
   }
   return text.size() + 1;
+}
+
+std::size_t closing_python_bracket(std::string_view text, std::size_t at) {
+  std::int64_t depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = end_of_python_string(text, at) - 1;
+    } else if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ')' || c == ']' || c == '}') {
+      if (--depth == 0) return at;
+    }
+  }
+  return text.size();
+}
+
+bool is_python_name_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 std::string_view python_trimmed(std::string_view text) {

@@ -35,6 +35,12 @@ std::vector<PythonFunction> python_functions(std::span<const PythonLine> lines);
 /// length of the text where it never closes.
 std::size_t end_of_python_string(std::string_view text, std::size_t at);
 
+/// The place of the bracket that closes the one at `at`; the length of the text without one.
+std::size_t closing_python_bracket(std::string_view text, std::size_t at);
+
+/// Whether names go on with a character.
+bool is_python_name_char(char c);
+
 /// A text without blanks around it.
 std::string_view python_trimmed(std::string_view text);
 

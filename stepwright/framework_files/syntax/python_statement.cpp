@@ -13,8 +13,7 @@ namespace stepwright {
 bool starts_python_word(std::string_view text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   if (text.size() == word.size()) return true;
-  const char next = text[word.size()];
-  return std::isalnum(static_cast<unsigned char>(next)) == 0 && next != '_';
+  return !is_python_name_char(text[word.size()]);
 }
 
 bool is_python_path(std::string_view text) {
@@ -53,6 +52,10 @@ std::size_t find_python_operator(std::string_view text, std::string_view sign) {
     const char c = text[at];
     if (c == '"' || c == '\'') {
       at = end_of_python_string(text, at) - 1;
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
       continue;
     }
     if (depth == 0 && text.substr(at).starts_with(sign)) return at;

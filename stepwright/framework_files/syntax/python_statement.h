@@ -29,8 +29,8 @@ bool is_python_path(std::string_view text);
 /// Statements that give no value to anything.
 bool says_nothing_in_python(std::string_view text);
 
-/// Where an operator or a word with blanks around it (" and ") stands outside of brackets and
-/// texts; `npos` where it does not.
+/// Where an operator or a word with blanks around it (" and ") stands outside of brackets, texts
+/// and comments; `npos` where it does not.
 std::size_t find_python_operator(std::string_view text, std::string_view sign);
 
 /// Names that "from a import b as c, d" or "import a.b as c" gives to a text, and what each is
