@@ -85,7 +85,7 @@ def import_without_its_kernels():
 class Torchtitan(unittest.TestCase):
     PLANS = (
         DENSE + "parallel: {tensor: 2, pipeline: 2, data: 8}\nsequence_parallel: true\n"
-        "schedule: {kind: interleaved, chunks: 2}\nsharding: NGG\nrecompute: full\n" + TITAN,
+        "schedule: {kind: interleaved, chunks: 2}\nsharding: NNG\nrecompute: full\n" + TITAN,
         DENSE + "parallel: {context: 2, data: 16}\ncontext_kind: all-gather\n"
         "sharding: {states: III, group: 8}\n",
         DENSE + "parallel: {tensor: 4, data: 8}\nsequence_parallel: true\nsharding: GGG\n"
