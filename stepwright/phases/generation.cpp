@@ -5,20 +5,23 @@
 #include "stepwright/step/document_sizes.h"
 
 namespace stepwright {
-namespace {
 
-/// Sequences that one update learns from: documents, where several are in a sequence.
-double generated_sequences(const Job& job) {
+double sequences_of_update(const Job& job) {
   if (!job.documents) return static_cast<double>(job.sequences);
   const LengthHistogram& documents = job.documents->packs.documents;
   return data_tokens(job) / (total_tokens(documents) / total_count(documents));
 }
 
-}  // namespace
-
 double generated_tokens(const Job& job) {
-  const double prompts = generated_sequences(job) * job.method.rollout->prompt;
+  const double prompts = sequences_of_update(job) * job.method.rollout->prompt;
   return static_cast<double>(job.method.updates) * std::max(0.0, data_tokens(job) - prompts);
+}
+
+double dispatch_s(const Job& job) {
+  if (!job.method.dispatch) return 0;
+  const Dispatch& dispatch = *job.method.dispatch;
+  const double sequences = static_cast<double>(job.method.updates) * sequences_of_update(job);
+  return sequences * static_cast<double>(dispatch.padded) * dispatch.token_s;
 }
 
 double generation_s(const Job& job, std::int64_t devices, std::int64_t stated_on) {

@@ -6,6 +6,12 @@
 
 namespace stepwright {
 
+/// Sequences that one update learns from: documents, where several are in a sequence.
+double sequences_of_update(const Job& job);
+
+/// Seconds in which one process hands out the sequences of a step; 0 where the job has none.
+double dispatch_s(const Job& job);
+
 /// Tokens that a step generates: those of the documents of its updates without their prompts.
 double generated_tokens(const Job& job);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
 #include "stepwright/phases/forward_pass.h"
 #include "stepwright/phases/generation.h"
 #include "stepwright/phases/resized.h"
@@ -124,13 +125,13 @@ class Phases {
     if (model.place == ModelPlace::kOther) {
       const PlannedJob other = on_devices(planned_, model.devices, key_of(kind));
       const ForwardPass forward = forward_pass(other, method_.updates);
-      phase.seconds = forward.seconds;
+      phase.seconds = forward.seconds + dispatch_s(planned_.job);
       phase.peak_bytes = *std::ranges::max_element(forward.peak_bytes);
       if (kind == PhaseKind::kValues) phase.peak_bytes = predict(other).memory.peak_bytes;
       phase.devices = model.devices;
       phase.beside = true;
     } else {
-      phase.seconds = forward_.seconds;
+      phase.seconds = forward_.seconds + dispatch_s(planned_.job);
       phase.peak_bytes = forward_peak(model);
     }
     step_.phases.push_back(phase);
@@ -147,7 +148,7 @@ class Phases {
       phase.devices = model.devices;
       phase.beside = true;
     }
-    phase.seconds = static_cast<double>(method_.updates) * one_s;
+    phase.seconds = static_cast<double>(method_.updates) * one_s + dispatch_s(planned_.job);
     step_.phases.push_back(phase);
   }
 
@@ -213,10 +214,17 @@ class Phases {
     if (method_.critic.place != ModelPlace::kNone) {
       notes.emplace_back("The critic is taken for a model like the policy, head included.");
     }
-    if (method_.rollout) {
+    if (method_.rollout && !method_.dispatch) {
       notes.emplace_back(
           "How fast sequences are generated is given; rewards and the way of sequences between "
           "devices are not in the time.");
+    }
+    if (method_.dispatch) {
+      notes.emplace_back(
+          fmt::format("Of each phase that trains or takes a forward {} are one process that hands "
+                      "its sequences out; how fast they are generated is given, and rewards are "
+                      "not in the time.",
+                      format_time(dispatch_s(planned_.job))));
     }
   }
 

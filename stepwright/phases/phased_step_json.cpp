@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/phases/generation.h"
 #include "stepwright/phases/pools.h"
 #include "stepwright/plan/codes.h"
 #include "stepwright/plan/files.h"
@@ -61,6 +62,7 @@ Json phased_step_json(const PhasedStep& step) {
                            {"gather_s", step.sync.gather_s},
                            {"broadcast_s", step.sync.broadcast_s}};
   }
+  if (step.method().dispatch) json["dispatch_s"] = dispatch_s(step.update.planned.job);
   json["plan"] = plan_json(step.update.planned);
   json["notes"] = step.notes;
   return json;

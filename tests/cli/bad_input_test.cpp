@@ -241,6 +241,8 @@ TEST(BadInput, Methods) {
   objective("turns", "{kind: grpo, " + speed + ", tensor: 16}}");
   objective("prompt", "{kind: grpo, " + speed + ", prompt: 4096}}");
   objective("updates", "{kind: grpo, updates: 0, " + speed + "}}");
+  objective("padded", "{kind: grpo, dispatch: {token: 1us}, " + speed + "}}");
+  objective("pairs", "{kind: dpo, dispatch: {padded: 4096}}");
   objective("key", "{kind: grpo, update: 2, " + speed + "}}");
   objective("critic", "{kind: grpo, critic: same, " + speed + "}}");
   objective("host", "{kind: ppo, critic: host, " + speed + "}}");

@@ -24,6 +24,10 @@ TEST(Methods, AreReadWithTheirDefaults) {
   EXPECT_EQ(grpo.critic.place, ModelPlace::kNone);
   EXPECT_EQ(grpo.updates, 1);
   EXPECT_EQ(grpo.staleness, 1);
+  EXPECT_FALSE(grpo.dispatch);
+  const TrainingMethod verl =
+      method_of("{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240}}");
+  EXPECT_EQ(verl.dispatch->token_s, Dispatch::kTokenS);
   const TrainingMethod ppo = method_of("{kind: ppo, rollout: {seconds: 2min}}");
   EXPECT_EQ(ppo.critic.place, ModelPlace::kSame);
   EXPECT_EQ(ppo.rollout->seconds, 120);
@@ -34,6 +38,7 @@ TEST(Methods, AreWrittenAsTheyWereRead) {
        {"", "sft", "{kind: dpo, updates: 2, reference: host, memory_limit: 40 GiB}",
         "{kind: grpo, updates: 8, reference: none, old_log_probabilities: false, staleness: 0, "
         "rollout: {tokens_per_s: 1500, longest: 10s, prompt: 100, devices: 8, tensor: 2}}",
+        "{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240, token: 200ns}}",
         "{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5}}"}) {
     const PlannedJob planned = plan_of("parallel: {tensor: 2, data: 8}\n", objective);
     const Document written = Document::parse(plan_yaml(planned), "written.yaml");

@@ -59,6 +59,19 @@ TEST(PhasedStep, OnTheSameDevicesIsASum) {
   EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kGeneration), 4 * 64 * 4096 / (16 * 2000.0));
 }
 
+TEST(PhasedStep, SequencesOfOneProcessLengthenEachPhase) {
+  const std::string method = "kind: grpo, updates: 4, rollout: {seconds: 5, tensor: 8}";
+  const PhasedStep step = step_of("{" + method + ", dispatch: {padded: 30720, token: 100ns}}");
+  const PhasedStep without = step_of("{" + method + "}");
+  // 4 x 64 sequences of 30,720 tokens.
+  const double dispatch = 4 * 64 * 30720 * 100e-9;
+  for (const PhaseKind kind :
+       {PhaseKind::kOldLogProbabilities, PhaseKind::kReference, PhaseKind::kUpdate}) {
+    EXPECT_NEAR(step.seconds(kind) - without.seconds(kind), dispatch, 1e-9);
+  }
+  EXPECT_NEAR(step.step_s - without.step_s, 3 * dispatch, 1e-9);
+}
+
 TEST(PhasedStep, OnTwoPoolsIsTheSlowerOne) {
   const auto with = [](const std::string& rollout, const std::string& more = "") {
     return step_of("{kind: grpo, reference: none, " + more + "rollout: {devices: 16, " + rollout +

@@ -21,7 +21,8 @@ constexpr double kLongestTime = 1e9;
 /// The keys of each kind beside `kind`.
 std::span<const std::string_view> keys_of(MethodKind kind) {
   static constexpr std::string_view kAll[] = {"rollout",   "updates", "old_log_probabilities",
-                                              "staleness", "critic",  "reference"};
+                                              "staleness", "critic",  "reference",
+                                              "dispatch"};
   static constexpr std::string_view kOfPairs[] = {"updates", "reference"};
   switch (kind) {
     case MethodKind::kPretrain:
@@ -75,6 +76,15 @@ Rollout read_rollout(Node node, const Job& job) {
     }
   }
   return rollout;
+}
+
+Dispatch read_dispatch(Node node) {
+  node.allow_only({"padded", "token"});
+  Dispatch dispatch{.padded = node.get("padded").integer(1, std::int64_t{1} << 40)};
+  if (const auto given = node.find("token")) {
+    dispatch.token_s = above_zero(*given, read_quantity(*given, Quantity::kTime, 0, 1));
+  }
+  return dispatch;
 }
 
 void read_second_models(Node node, TrainingMethod& method) {
@@ -164,6 +174,7 @@ TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
   if (const auto given = objective.find("staleness")) method.staleness = given->integer(0, 1 << 20);
   read_second_models(objective, method);
   if (const auto given = objective.find("rollout")) method.rollout = read_rollout(*given, job);
+  if (const auto given = objective.find("dispatch")) method.dispatch = read_dispatch(*given);
   return method;
 }
 
@@ -177,6 +188,9 @@ void write_method(Json& objective, const TrainingMethod& method) {
   objective["old_log_probabilities"] = method.old_log_probabilities;
   objective["staleness"] = method.staleness;
   objective["rollout"] = rollout_json(*method.rollout);
+  if (!method.dispatch) return;
+  objective["dispatch"] = {{"padded", method.dispatch->padded},
+                           {"token", method.dispatch->token_s}};
 }
 
 }  // namespace stepwright
