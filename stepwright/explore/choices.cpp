@@ -118,6 +118,16 @@ Json job_controls() {
   for (const auto& [flag, name] : kKernelFlags) {
     controls.push_back({{"place", "job.kernels." + std::string(name)}, {"kind", "flag"}});
   }
+  // Plan files have these two where the precision leaves a choice.
+  controls.push_back(words_control("job.kernels.casts", named_words(kCastNames)));
+  controls.push_back(words_control("job.kernels.masters", named_words(kMasterNames)));
+  controls.push_back({{"place", "job.host_threads"},
+                      {"kind", "optional"},
+                      {"type", "threads"},
+                      {"help",
+                       "with which a process updates what lies on the host: the framework's "
+                       "unless stated"},
+                      {"unsaid", ""}});
   return controls;
 }
 

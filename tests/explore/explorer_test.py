@@ -45,6 +45,8 @@ BY_HAND = {
     "job.kernels.attention": "flash2",
     "job.kernels.fused_norm": False,
     "job.kernels.fused_cross_entropy": True,
+    "job.kernels.masters": "alone",
+    "job.host_threads": 8,
     "parallel.context": 2,
     "context_kind": "all-gather",
     "overlap": {
@@ -54,6 +56,7 @@ BY_HAND = {
         "tensor_gradients": False,
         "context": False,
         "expert": False,
+        "shared_experts": False,
         "pipeline": True,
     },
     "recompute": {"modules": ["mlp", "norm"], "every": 3},
@@ -390,6 +393,28 @@ class Explorer(unittest.TestCase):
         self.assertTrue(plan["job"]["kernels"]["transformer_engine"])
         self.do(SET % ('""', "change", CONTROL % "Framework"))
         self.assertNotIn("framework", self.plan()["job"])
+
+    def test_a_release_has_its_own_defaults(self):
+        self.open()
+        self.choose("Framework", "torchtitan")
+        self.assertEqual(self.plan()["job"]["kernels"]["attention"], "flash3")
+        self.choose("Release of the framework", "0.2.2")
+        told = self.plan()["job"]
+        self.assertEqual(told["framework"], {"name": "torchtitan", "version": "0.2.2"})
+        self.assertEqual(told["kernels"]["attention"], "cudnn")
+        self.choose("Release of the framework", "")
+        self.assertEqual(self.plan()["job"]["framework"], "torchtitan")
+
+    def test_nodes_are_used_in_part(self):
+        self.open()
+        self.choose("GPUs used of each node", 4)
+        told = self.plan()
+        self.assertEqual(told["job"]["cluster"]["devices_per_node"], 4)
+        degrees = told["parallel"]
+        used = degrees["tensor"] * degrees["context"] * degrees["pipeline"] * degrees["data"]
+        self.assertEqual(used, 4 * told["job"]["cluster"]["nodes"])
+        self.choose("GPUs used of each node", 8)
+        self.assertNotIn("devices_per_node", self.plan()["job"]["cluster"])
 
     def test_the_critical_stage_follows_the_plan(self):
         for layers, critical in (([32, 16, 16, 16], 0), ([16, 16, 16, 32], 3)):

@@ -867,7 +867,7 @@ class PhasedStep(StepTotals, Answer):
     generated_tokens: float | None = None
     """Where sequences are generated."""
     dispatch_s: float | None = None
-    """Of each phase that trains or takes a forward: one process hands its sequences out; seconds."""
+    """Of each phase that trains or takes a forward: one process hands sequences out; seconds."""
     weight_sync: WeightSync | None = None
     """The weights' way to where sequences are generated."""
     plan: Plan

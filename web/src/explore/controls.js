@@ -37,6 +37,9 @@ function typed(name, attributes, changed, empty = false) {
 /** A number that is typed: `show(number)`. */
 export const number = (name, changed) => typed(name, { type: "number", min: "0", step: "any", inputmode: "decimal" }, (value) => changed(Number(value)));
 
+/** A release, of which 0.10 is not 0.1: `show(text)`; it may be empty. */
+export const release = (name, changed, attributes) => typed(name, { type: "text", spellcheck: "false", ...attributes }, changed, true);
+
 /** Whatever has no control of its own: `show(value)`. What is no JSON is a word, or numbers in a row. */
 export function text(name, changed, { empty = false, ...attributes } = {}) {
   const read = (value) => {

@@ -33,6 +33,9 @@ const kNames = {
   "job.run.host_copy": "Rate of a copy to the host",
   "job.kernels.attention": "Attention kernel",
   "job.kernels.cuda_graphs": "CUDA graphs",
+  "job.kernels.casts": "Casts to narrow types",
+  "job.kernels.masters": "Numbers that updates compute with",
+  "job.host_threads": "Host threads of a process",
 };
 
 const kAlgorithm = "Algorithm of messages";

@@ -1,6 +1,6 @@
 // The panel of the explorer: a control for each choice that the planner tells of, with its place in plan files.
 import { element } from "../dom.js";
-import { flag, number, several, size, text, words } from "./controls.js";
+import { flag, number, release, several, size, text, words } from "./controls.js";
 import { groupOf, kGroups, kJob, nameOf, wordOf } from "./labels.js";
 import { recompute } from "./recompute.js";
 
@@ -11,7 +11,8 @@ const short = (list) => list.map(({ name }) => ({ value: name, name: name.replac
 /** What a model, a cluster or a framework is called that stands in the plan or is known by its name. */
 const knownBy = (what) => (typeof what === "string" ? what : (what.profile ?? `${what.name ?? "its own"} (in the plan)`));
 /** A variant alone names its framework. */
-const frameworkOf = ({ name, version = "", variant = "" }) => (variant && !version ? variant : [name, version, variant].filter(Boolean).join(" "));
+const frameworkOf = ({ name, variant = "" }) => variant || name;
+const releaseOf = ({ framework }) => framework?.version ?? "";
 
 const devicesOf = ({ tensor, context, pipeline, data }) => tensor * context * pipeline * data;
 
@@ -26,6 +27,12 @@ const takeNodes = ({ job }, nodes) => {
   delete job.cluster.devices;
 };
 
+/** The nodes of the cluster are used in part: so many devices of each. */
+const takeDevices = (plan, devices) => {
+  plan.job.cluster.devices_per_node = devices;
+  delete plan.job.cluster.devices;
+};
+
 const below = (plan, keys) => keys.reduce((part, key) => part?.[key], plan);
 const valueAt = (plan, place) => below(plan, place.split("."));
 /** A control's value: of what a file may leave out that which is meant then. */
@@ -33,6 +40,11 @@ const valueOf = (plan, { place, unsaid }) => valueAt(plan, place) ?? unsaid ?? (
 const takeFramework = (job, name) => {
   job.framework = name;
   if (name === "") delete job.framework;
+};
+const takeRelease = (job, version) => {
+  const { framework = "" } = job;
+  const { name, variant } = typeof framework === "string" ? { name: framework } : framework;
+  job.framework = { name, ...(variant && { variant }), ...(version && { version }) };
 };
 const setAt = (plan, place, value) => {
   const keys = place.split(".");
@@ -51,6 +63,7 @@ const kFollowing = {
   },
 };
 const kFramework = "job.framework";
+const kRelease = "Release of the framework";
 const kRun = "job.run.";
 const kSettles = ["parallel", "schedule", "sharding"];
 
@@ -90,6 +103,28 @@ function group({ name, folded }, parts) {
   return element("details", { class: "group" }, element("summary", {}, name), element("div", { role: "group", "aria-label": name }, parts));
 }
 
+/** Which release of the framework, where one is chosen; its defaults are those of that release. */
+function releaseControl(changed) {
+  const made = release(kRelease, changed, { placeholder: "the newest", title: "as 0.2.2; the newest unless stated" });
+  return {
+    part: made.part,
+    show: (job) => {
+      made.part.hidden = job.framework === undefined;
+      made.show(releaseOf(job));
+    },
+  };
+}
+
+/** What is trained on what: each control of it begins a plan (`chosen`) or changes it (`typed`). */
+const workload = ({ models, clusters }, chosen, typed) => [
+  chosen("Model", (job, value) => (job.model = value), (job) => knownBy(job.model), named(models)),
+  chosen("Cluster", (job, value, { sizes }) => (job.cluster = { profile: value, nodes: sizes.nodes }), (job) => knownBy(job.cluster), named(clusters)),
+  typed("Nodes", takeNodes, ({ sizes }) => sizes.nodes),
+  typed("GPUs used of each node", takeDevices, ({ sizes }) => sizes.devices_per_node),
+  typed("Sequences in a batch", (plan, value) => (plan.job.batch.sequences = value), ({ plan }) => plan.job.batch.sequences),
+  typed("Tokens of a sequence", (plan, value) => (plan.job.batch.length = value), ({ plan }) => plan.job.batch.length),
+];
+
 /**
  * `choices` as the planner tells them. `changed(plan, settle)` gets the plan that a person asks for, and
  * whether what depends on the change shall follow; `begun(job)` the job where another model, cluster or
@@ -105,7 +140,7 @@ export function panel(choices, { changed, begun }) {
   };
   const begin = (write) => (value) => {
     const { kernels, ...job } = structuredClone(shown.plan.job);
-    write(job, value);
+    write(job, value, shown);
     begun({ stepwright: "job/2", ...job });
   };
   const add = (made, show) => {
@@ -136,12 +171,9 @@ export function panel(choices, { changed, begun }) {
     "form",
     { class: "panel", "aria-label": "The plan" },
     group({ name: kJob }, [
-      chosen("Model", (job, value) => (job.model = value), (job) => knownBy(job.model), named(choices.models)),
-      chosen("Cluster", (job, value) => (job.cluster = { profile: value, nodes: shown.sizes.nodes }), (job) => knownBy(job.cluster), named(choices.clusters)),
-      typed("Nodes", takeNodes, ({ sizes }) => sizes.nodes),
-      typed("Sequences in a batch", (plan, value) => (plan.job.batch.sequences = value), ({ plan }) => plan.job.batch.sequences),
-      typed("Tokens of a sequence", (plan, value) => (plan.job.batch.length = value), ({ plan }) => plan.job.batch.length),
+      ...workload(choices, chosen, typed),
       ...choices.controls.filter(({ place }) => groupOf(place) === kJob).map(made),
+      add(releaseControl(begin(takeRelease)), (one) => one.show(shown.plan.job)),
     ]),
     kGroups.map((one) => group(one, choices.controls.filter(({ place }) => groupOf(place) === one.name).map(made))),
   );
