@@ -454,7 +454,7 @@ TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
   plan.accumulate = DType::kBf16;
   plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
   const double part = 8'030'261'248.0 / 16;
-  const States& here = build_program(job, plan).stages[0].states;
+  const States here = build_program(job, plan).stages[0].states;
   EXPECT_NEAR(static_cast<double>(here.parameters) / part, 4, 1e-3);
   EXPECT_NEAR(static_cast<double>(here.gradients) / part, 4, 1e-3);
   EXPECT_NEAR(static_cast<double>(here.optimizer) / part, 8, 1e-3);

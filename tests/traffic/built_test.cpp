@@ -154,6 +154,7 @@ TEST(BuiltProgram, ReceivesWhatItSends) {
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
   Job job = small_job();
   job.cluster = testing::cluster_of(8, 8);
+  job.sequences = 64;  // STP takes three micro-batches a stage at least.
   for (const ScheduleKind kind : {ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
                                   ScheduleKind::kPaired, ScheduleKind::kStp}) {
     using Row = std::tuple<Scheme, OperatorKind, std::int64_t, std::int64_t, double>;
