@@ -262,8 +262,7 @@ LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::str
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
   const bool narrow = planned.job.kernels.masters == Masters::kNone;
-  planned.job.kernels =
-      started_kernels(planned.job.framework, planned.job.cluster.device, planned.job.kernels);
+  planned.job.kernels = started_kernels(planned.job);
   if (narrow && planned.job.kernels.masters != Masters::kNone) {
     file.notes.emplace_back(
         "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "

@@ -27,7 +27,7 @@ std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan) {
   for (const std::string_view name : kFrameworkNames) {
     Job there = job;
     if (name != job.framework.name) there.framework = {.name = std::string(name)};
-    there.kernels = started_kernels(there.framework, there.cluster.device, job.kernels);
+    there.kernels = started_kernels(there);
     FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, there, plan)};
     if (run.plan) {
       const CostModel cost(there);

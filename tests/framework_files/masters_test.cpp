@@ -88,15 +88,39 @@ TEST(MastersOfFiles, DeepSpeedHasItsOwnCopies) {
             Masters::kBeside);
 }
 
+/// A plan that shards all of a model whose updates have no masters.
+PlannedJob in_place() {
+  return import_text("", "args.yaml",
+                     "per_device_train_batch_size: 1\ngradient_accumulation_steps: "
+                     "8\ndtype: bfloat16\nfsdp: full_shard\n",
+                     {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
+      .planned;
+}
+
+TEST(MastersOfFiles, UpdatesInPlaceAreWrittenAndReadBack) {
+  for (const auto& [target, line] : {std::pair{"axolotl", "bf16: full"},
+                                     {"llama-factory", "pure_bf16: true"},
+                                     {"torchtitan", "dtype = \"bfloat16\""},
+                                     {"maxtext", "weight_dtype: bfloat16"}}) {
+    SCOPED_TRACE(target);
+    const bool titan = std::string_view(target) == "torchtitan";
+    const LaunchFile file = export_plan(target, in_place(), titan ? "0.2.2" : "", true);
+    EXPECT_THAT(file.text, testing::HasSubstr(line));
+    EXPECT_EQ(file.started.job.kernels.masters, Masters::kNone);
+    EXPECT_EQ(file.started.plan.accumulate, DType::kBf16);
+    const PlannedJob back =
+        import_text(target, "it", file.text,
+                    {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
+            .planned;
+    EXPECT_EQ(back.job.kernels.masters, Masters::kNone);
+    EXPECT_EQ(back.plan, file.started.plan);
+  }
+}
+
 TEST(MastersOfFiles, AnExportSaysThatItsFileDoesNot) {
-  PlannedJob planned =
-      import_text("", "args.yaml",
-                  "per_device_train_batch_size: 1\ngradient_accumulation_steps: "
-                  "8\ndtype: bfloat16\nfsdp: full_shard\n",
-                  {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
-          .planned;
+  const PlannedJob planned = in_place();
   ASSERT_EQ(planned.job.kernels.masters, Masters::kNone);
-  const LaunchFile file = export_plan("axolotl", planned, "");
+  const LaunchFile file = export_plan("accelerate", planned, "");
   EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("kernels.masters: none")));
   EXPECT_EQ(file.started.job.kernels.masters, Masters::kAlone);
 }

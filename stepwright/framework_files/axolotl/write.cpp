@@ -12,8 +12,14 @@
 namespace stepwright {
 namespace {
 
-/// src/axolotl/utils/config/__init__.py: resolve_dtype.
-void add_axolotl_precision(Tree& file, DType precision) {
+/// src/axolotl/utils/config/__init__.py: resolve_dtype. Without masters nothing is cast:
+/// src/axolotl/core/builders/base.py, _configure_precision_settings.
+void add_axolotl_precision(Tree& file, const Job& job) {
+  const DType precision = job.precision;
+  if (job.kernels.masters == Masters::kNone) {
+    file.set("bf16", "full");
+    return;
+  }
   if (precision == DType::kFp32) {
     file.set("float32", true);
     return;
@@ -107,7 +113,7 @@ std::string write_axolotl(const PlannedJob& planned, const std::vector<std::stri
   file.set("sequence_len", job.length);
   file.set("micro_batch_size", plan.micro_batch);
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
-  add_axolotl_precision(file, job.precision);
+  add_axolotl_precision(file, job);
   add_axolotl_adapters(file, job.model);
   add_axolotl_frozen(file, job.model);
   file.set("optimizer", word_of(job.optimizer));

@@ -13,13 +13,12 @@
 namespace stepwright {
 namespace {
 
-/// src/llamafactory/hparams/model_args.py: fp8; transformers' bf16 and fp16.
-void add_llamafactory_precision(Tree& file, DType precision) {
-  if (precision == DType::kFp16) {
-    file.set("fp16", true);
-  } else {
-    file.set("bf16", true);
-  }
+/// src/llamafactory/hparams/model_args.py: fp8; finetuning_args.py: pure_bf16, beside which
+/// hparams/parser.py takes no mixed precision; transformers' bf16 and fp16.
+void add_llamafactory_precision(Tree& file, const Job& job) {
+  const DType precision = job.precision;
+  const bool pure = job.kernels.masters == Masters::kNone;
+  file.set(precision == DType::kFp16 ? "fp16" : pure ? "pure_bf16" : "bf16", true);
   if (precision == DType::kFp8) file.set("fp8", true);
 }
 
@@ -65,7 +64,7 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
   file.set("cutoff_len", job.length);
   file.set("per_device_train_batch_size", plan.micro_batch);
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
-  add_llamafactory_precision(file, job.precision);
+  add_llamafactory_precision(file, job);
   add_llamafactory_training(file, job.model);
   if (job.model.encoder && !job.model.adapters) {
     file.set("freeze_vision_tower", job.model.frozen.encoder);

@@ -91,6 +91,7 @@ std::string write_maxtext(const PlannedJob& planned, const std::vector<std::stri
   file.set("remat_policy", name_of(kWrittenPolicies, plan.recompute.kind));
   file.set("dtype", job.precision == DType::kFp32 ? "float32" : "bfloat16");
   if (job.precision == DType::kFp8) file.set("quantization", "fp8");
+  if (job.kernels.masters == Masters::kNone) file.set("weight_dtype", "bfloat16");
   file.set("grad_dtype", name_of(kJaxTypes, plan.accumulate));
   file.set("attention",
            job.kernels.attention == AttentionKernel::kUnfused ? "dot_product" : "cudnn_flash_te");

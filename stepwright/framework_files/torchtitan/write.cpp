@@ -102,7 +102,10 @@ TitanSection training(const PlannedJob& planned, bool toml) {
   if (!toml && !job.kernels.cuda_graphs.step) section.values.set("disable_cuda_graphs", true);
   const bool wide = job.precision == DType::kFp32;
   section.values.set("mixed_precision_param", wide ? "float32" : "bfloat16");
-  section.values.set("mixed_precision_reduce", "float32");
+  const bool in_place = job.kernels.masters == Masters::kNone;
+  if (in_place) section.values.set("dtype", "bfloat16");
+  const bool narrow = in_place && plan.accumulate == DType::kBf16;
+  section.values.set("mixed_precision_reduce", narrow ? "bfloat16" : "float32");
   if (leaves_to_host(plan)) section.values.set("enable_cpu_offload", true);
   return section;
 }

@@ -93,12 +93,18 @@ WordSet selected_attention(const Framework& framework) {
          FrameworkLaw(framework).allowed(Ability::kAttention, 0);
 }
 
-Kernels started_kernels(const Framework& framework, const Device& device, const Kernels& asked) {
-  if (framework.name.empty()) return asked;
-  Kernels kernels = default_kernels(framework, device);
+Kernels started_kernels(const Job& job) {
+  const Kernels& asked = job.kernels;
+  if (job.framework.name.empty()) return asked;
+  Kernels kernels = default_kernels(job.framework, job.cluster.device);
   const auto place = static_cast<std::size_t>(asked.attention);
-  if (selected_attention(framework)[place]) kernels.attention = asked.attention;
+  if (selected_attention(job.framework)[place]) kernels.attention = asked.attention;
   kernels.fused_cross_entropy = asked.fused_cross_entropy;
+  const bool in_place = asked.masters == Masters::kNone && !job.model.adapters;
+  if (in_place && job.precision == DType::kBf16 &&
+      framework_defaults(job.framework).updates_in_place) {
+    kernels.masters = Masters::kNone;
+  }
   return kernels;
 }
 

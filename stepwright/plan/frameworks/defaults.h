@@ -86,6 +86,9 @@ struct FrameworkDefaults {
   std::vector<std::pair<const Generation*, AttentionKernel>> attention;
   /// Kernels of attention that its files can ask for in place of that, of those that it runs.
   WordSet selects = WordSet().set();
+  /// Its files can say that updates of whole models in bf16 compute with the parameters themselves
+  /// (`Masters::kNone`).
+  bool updates_in_place = false;
   Optimizer optimizer = Optimizer::kAdam;
   Optimizer latent_optimizer = Optimizer::kAdam;  ///< Of models with latent attention.
   /// Communication that runs beside computation, in the order of `kOverlapNames`.
@@ -130,9 +133,10 @@ Kernels default_kernels(const Framework& framework, const Device& device);
 /// The kernels of attention that the files of a framework can ask for; all without one.
 WordSet selected_attention(const Framework& framework);
 
-/// The kernels that the files of a framework start where a job asks for some: its own, with the
-/// job's kernel of attention and its loss where a file can say them. As asked without a framework.
-Kernels started_kernels(const Framework& framework, const Device& device, const Kernels& asked);
+/// The kernels that the files of a job's framework start: its own, with the job's kernel of
+/// attention, its loss and its updates without masters where a file can say them. Those of the job
+/// without a framework.
+Kernels started_kernels(const Job& job);
 
 /// The threads with which processes of a job update what lies on the host; 0: as many as its memory
 /// feeds.

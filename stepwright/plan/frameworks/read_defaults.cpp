@@ -81,6 +81,11 @@ DefaultSetting word(Node node) {
 
 constexpr Named<bool> kGradientNames[] = {{false, "fp32"}, {true, "stored"}};
 
+DefaultSetting updates_in_place(Node node) {
+  const bool in_place = node.boolean();
+  return [in_place](FrameworkDefaults& defaults) { defaults.updates_in_place = in_place; };
+}
+
 DefaultSetting joined_adapters(Node node) {
   const bool joined = node.boolean();
   return [joined](FrameworkDefaults& defaults) { defaults.joined_adapters = joined; };
@@ -169,6 +174,7 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"kernels", kernels},
     {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
     {"overlap", overlap},
+    {"updates_in_place", updates_in_place},
     {"joined_adapters", joined_adapters},
     {"accumulate", word<&FrameworkDefaults::stored_gradients, kGradientNames>},
     {"tensor_input", word<&FrameworkDefaults::tensor_input, kTensorInputNames>},
