@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/megatron/nemo.h"
 #include "stepwright/framework_files/nanotron/nanotron.h"
 #include "stepwright/framework_files/primus/primus.h"
+#include "stepwright/framework_files/primus/script.h"
 #include "stepwright/framework_files/rl/nemo_rl.h"
 #include "stepwright/framework_files/rl/openrlhf.h"
 #include "stepwright/framework_files/rl/verl.h"
@@ -152,11 +153,12 @@ constexpr LaunchTarget kTargets[] = {
      .starts = starts_trainer},
     {.word = "primus",
      .framework = "megatron-core",
-     .about = "Configuration of AMD's Primus",
+     .about = "Configuration of AMD's Primus, or a script that starts it",
      .checked = "AMD-AGI/Primus of 2026, by source only",
      .assumes = "",
      .read = read_primus,
-     .recognises = is_primus},
+     .recognises = is_primus,
+     .starts = starts_primus},
     {.word = "nemo-rl",
      .framework = "megatron-core",
      .about = "Configuration of NeMo-RL",

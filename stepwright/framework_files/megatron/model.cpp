@@ -388,7 +388,7 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
   if (is_megatron_deepspeed(fields)) take_deepspeed_model(fields, model);
   read_mixer_fields(fields, model, draft);
   drop_idle_biases(model);
-  model.multi_token_layers = fields.integer("mtp_num_layers", 0);
+  model.multi_token_layers = fields.integer("mtp_num_layers", 0, 0);
   model.count_multi_token = model.multi_token_layers > 0;
   model.multi_token_weight = fields.number("mtp_loss_scaling_factor", model.multi_token_weight);
   model.tied = fields.flag("share_embeddings_and_output_weights", true);

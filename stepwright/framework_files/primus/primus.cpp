@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/primus/script.h"
 #include "stepwright/framework_files/primus/settings.h"
 #include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/framework_files/torchtitan/form.h"
@@ -141,13 +142,11 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
       fmt::format("{} is taken to be the model {}.", printable(whole), known->model));
 }
 
-}  // namespace
-
-void read_primus(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (files.size() != 1) fail_input("primus: one file is read at a time");
-  const SourceFile& file = files.front();
-  const Document document =
-      with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
+/// Reads one experiment; `environment`: what its `${NAME}` sees.
+void read_experiment(const SourceFile& file, const Given& given,
+                     const std::map<std::string, std::string>& environment, Draft& draft) {
+  const Document document = with_references(
+      with_settings(Document::parse(file.text, file.name), given), draft.notes, environment);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
   const bool behind = !modules.has("pre_trainer");
@@ -198,7 +197,22 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
   read_megatron_text(text, root, kPrimusSettings, given, draft, file.name);
 }
 
+}  // namespace
+
+void read_primus(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (std::ranges::any_of(files, is_shell_script)) {
+    const PrimusRun run = read_primus_script(files, given, draft);
+    const std::string script = draft.source;
+    read_experiment(run.file, run.given, run.environment, draft);
+    draft.source = script;
+    return;
+  }
+  if (files.size() != 1) fail_input("primus: one file is read at a time");
+  read_experiment(files.front(), given, {}, draft);
+}
+
 bool is_primus(const SourceFile& file) {
+  if (is_shell_script(file)) return is_primus_script(file);
   return (holds(file, "pre_trainer:") || holds(file, "post_trainer:")) && holds(file, "overrides:");
 }
 

@@ -7,7 +7,8 @@
 namespace stepwright {
 
 /// Reads a configuration of AMD's Primus: the overrides of its pre_trainer module, in the words of
-/// Megatron-LM or of torchtitan, with the defaults of its own trainer_base.yaml.
+/// Megatron-LM or of torchtitan, with the defaults of its own trainer_base.yaml; or a script that
+/// starts it with one.
 void read_primus(std::span<const SourceFile> files, const Given& given, Draft& draft);
 
 /// Whether a file is a configuration of Primus.

@@ -26,7 +26,9 @@ bool is_variable(std::string_view name) {
 /// Replaces references in the texts of a tree.
 class Resolver {
  public:
-  Resolver(const Tree& root, std::vector<std::string>& notes) : root_(root), notes_(notes) {}
+  Resolver(const Tree& root, std::vector<std::string>& notes,
+           const std::map<std::string, std::string>& environment)
+      : root_(root), notes_(notes), environment_(environment) {}
 
   void resolve(Tree& tree, std::vector<std::string>& path) {
     if (tree.kind == Tree::Kind::kScalar) replace(tree, path);
@@ -63,7 +65,10 @@ class Resolver {
 
   std::optional<Tree> meaning(std::string_view inner, const std::vector<std::string>& path) {
     const std::size_t colon = inner.find(':');
-    if (colon == std::string_view::npos) return at(inner, path);
+    if (colon == std::string_view::npos) {
+      const auto set = environment_.find(std::string(inner));
+      return set == environment_.end() ? at(inner, path) : plain_scalar(set->second);
+    }
     const std::string_view function = inner.substr(0, colon);
     std::string_view rest = inner.substr(colon + 1);
     if (is_variable(function)) return variable(function, rest);
@@ -78,6 +83,8 @@ class Resolver {
   }
 
   Tree variable(std::string_view name, std::string_view usual) {
+    const auto set = environment_.find(std::string(name));
+    if (set != environment_.end()) return plain_scalar(set->second);
     notes_.push_back(fmt::format("{} of the environment is taken to be {}, the file's default.",
                                  printable(name), printable(usual)));
     return plain_scalar(usual);
@@ -106,6 +113,7 @@ class Resolver {
 
   const Tree& root_;
   std::vector<std::string>& notes_;
+  const std::map<std::string, std::string>& environment_;
   int count_ = 0;
 };
 
@@ -155,11 +163,12 @@ void forget_lines(Tree& tree) {
   for (Tree& item : tree.items) forget_lines(item);
 }
 
-Document with_references(const Document& document, std::vector<std::string>& notes) {
+Document with_references(const Document& document, std::vector<std::string>& notes,
+                         const std::map<std::string, std::string>& environment) {
   const Tree root = placed_tree(document.root());
   Tree resolved = root;
   std::vector<std::string> path;
-  Resolver(root, notes).resolve(resolved, path);
+  Resolver(root, notes, environment).resolve(resolved, path);
   return Document::from(std::move(resolved), document.name());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ void forget_lines(Tree& tree);
 
 /// A document whose texts have in the place of `${...}` what it means: `${a.b}` of OmegaConf from
 /// the root, `${.a}` and `${..a}` from its own mapping, `${oc.select:a.b,default}`, and of
-/// variables of the environment the default, `${NAME:default}` and `${oc.env:NAME,default}`, which
-/// `notes` then name. Anything else stays as it is written.
-Document with_references(const Document& document, std::vector<std::string>& notes);
+/// variables what `environment` says, else the default, `${NAME:default}` and
+/// `${oc.env:NAME,default}`, which `notes` then name. Anything else stays as it is written.
+Document with_references(const Document& document, std::vector<std::string>& notes,
+                         const std::map<std::string, std::string>& environment = {});
 
 }  // namespace stepwright

@@ -1,0 +1,196 @@
+#include "stepwright/framework_files/primus/script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kCommand = "primus-cli";
+constexpr std::string_view kMain = "primus/cli/main.py";
+
+/// What its own scripts start: AMD-AGI/Primus examples/run_pretrain.sh and those that go on with
+/// it (run_local_pretrain.sh, run_slurm_pretrain.sh, their _cli forms), runner/primus-cli.
+constexpr std::string_view kStarters[] = {"run_pretrain.sh",           "run_local_pretrain.sh",
+                                          "run_slurm_pretrain.sh",     "run_pretrain_cli.sh",
+                                          "run_local_pretrain_cli.sh", "run_slurm_pretrain_cli.sh"};
+constexpr std::string_view kStarterText = R"(#!/bin/bash
+torchrun --nproc_per_node "${GPUS_PER_NODE:-8}" --nnodes "${NNODES:-1}" primus/cli/main.py \
+  train pretrain --config "${EXP:-examples/megatron/exp_pretrain.yaml}" "$@"
+)";
+constexpr std::string_view kCommandText = "#!/bin/bash\npython3 primus/cli/main.py \"$@\"\n";
+
+/// The place of "pretrain" of `train pretrain`, behind which the program's own arguments stand;
+/// nothing where it starts something else, as a benchmark.
+std::optional<std::size_t> place_of_arguments(std::span<const ShellWord> words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    const bool trains = text == "pretrain" || text == "posttrain";
+    if (trains && words[i - 1].text == "train") return i;
+  }
+  return std::nullopt;
+}
+
+/// `--name value` and `--name=value`; a name without a value is true:
+/// primus/core/launcher/parser.py: _parse_kv_overrides.
+struct PrimusOption {
+  std::string name;
+  ShellWord value;
+};
+
+std::vector<PrimusOption> options_of(std::span<const ShellWord> words) {
+  std::vector<PrimusOption> options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (!text.starts_with("--") || text.size() == 2) continue;
+    const std::size_t equals = text.find('=');
+    PrimusOption option{.name = text.substr(2, equals == text.npos ? equals : equals - 2),
+                        .value = words[i]};
+    option.value.text = "true";
+    if (equals != std::string::npos) {
+      option.value.text = text.substr(equals + 1);
+    } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
+      option.value = words[++i];
+    }
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+/// A value as it evaluates it in Python, as YAML says that.
+std::string yaml_value(const std::string& text) {
+  if (const auto truth = truth_of(text)) return *truth ? "true" : "false";
+  return text == "None" ? "null" : text;
+}
+
+/// Nodes that `primus-cli slurm -N 8` asks for, and those of the variables that its launcher heeds.
+void read_primus_extent(std::span<const ShellWord> front, const StartedCommand& command,
+                        Draft& draft) {
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    std::string_view text = front[i].text;
+    std::string_view value = i + 1 < front.size() ? std::string_view(front[i + 1].text) : "";
+    if (text.starts_with("--nodes=")) value = text.substr(text.find('=') + 1);
+    const bool joined = text.starts_with("-N") && text.size() > 2;
+    if (joined) value = text.substr(2);
+    if (text != "-N" && !joined && !text.starts_with("--nodes")) continue;
+    if (text.starts_with("--nodelist")) continue;
+    const IntegerReading nodes = read_integer(value);
+    if (nodes.status == IntegerReading::Status::kGood && nodes.value > 0) draft.nodes = nodes.value;
+  }
+  const bool direct =
+      std::ranges::any_of(front, [](const ShellWord& word) { return word.text == "direct"; });
+  if (!draft.nodes) draft.nodes = environment_number(command, "NNODES");
+  if (!draft.nodes && direct && !command.environment.contains("NNODES")) draft.nodes = 1;
+  if (!draft.devices_of_node) {
+    draft.devices_of_node = environment_number(command, "GPUS_PER_NODE");
+  }
+}
+
+SourceFile experiment_named(const ShellWord& path, std::span<const SourceFile> files,
+                            const StartedCommand& command, const std::string& source) {
+  const std::string name = base_name(path.text);
+  for (const SourceFile& file : files) {
+    if (base_name(file.name) == name) return file;
+  }
+  const auto written = command.written.find(name);
+  if (written != command.written.end()) return written->second;
+  std::string how;
+  if (!path.open.empty()) how = fmt::format(" (--set {}=VALUE)", printable(path.open.front()));
+  fail_input(fmt::format("{}: names the experiment {}{}: give this file, too", source,
+                         printable(path.text), how));
+}
+
+/// "modules.pre_trainer.overrides.micro_batch_size=4".
+std::string override_of(std::string_view module, std::string name, const std::string& value) {
+  if (name.starts_with("modules.")) return fmt::format("{}={}", name, value);
+  return fmt::format("modules.{}.overrides.{}={}", module, name, value);
+}
+
+}  // namespace
+
+PrimusRun read_primus_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  std::vector<SourceFile> scripts;
+  std::vector<SourceFile> others;
+  for (const SourceFile& file : files) {
+    // Its own scripts are taken to do what they do for all backends.
+    const std::string name = base_name(file.name);
+    if (name == kCommand || std::ranges::find(kStarters, name) != std::end(kStarters)) continue;
+    (is_shell_script(file) ? scripts : others).push_back(file);
+  }
+  if (scripts.empty()) fail_input("primus: give the script that starts it, or its experiment");
+  for (const std::string_view name : kStarters) {
+    scripts.push_back({std::string(name), std::string(kStarterText)});
+  }
+  scripts.push_back({std::string(kCommand), std::string(kCommandText)});
+  const StartedProgram program{.framework = "Primus",
+                               .arguments = "train pretrain --config FILE.yaml",
+                               .starts = starts_primus,
+                               .has_argument = is_argument_and_value};
+  const StartedCommand command = started_command(scripts, given, program, draft);
+  draft.source = scripts.front().name;
+  draft.program = command.words.front().text;
+  draft.environment = command.environment;
+  draft.launchers = command.launchers;
+  read_launcher(command, draft);
+  const std::vector<ShellWord>& words = command.words;
+  const std::size_t place = place_of_arguments(words).value_or(0);
+  read_primus_extent(std::span(words).first(place), command, draft);
+  PrimusRun run{.file = {}, .given = given, .environment = {}};
+  run.given.settings.clear();
+  const std::string_view module = words[place].text == "posttrain" ? "post_trainer" : "pre_trainer";
+  const ShellWord* experiment = nullptr;
+  const std::vector<PrimusOption> options = options_of(std::span(words).subspan(place));
+  for (const auto& [name, value] : options) {
+    if (name == "config" || name == "exp") {
+      experiment = &value;
+    } else if (name != "backend_path" && name != "export_config" && name != "data_path") {
+      run.given.settings.push_back(override_of(module, name, yaml_value(value.text)));
+    }
+  }
+  if (experiment == nullptr) {
+    fail_input(fmt::format("{}: the command names no experiment (--config FILE.yaml)",
+                           scripts.front().name));
+  }
+  for (const std::string& setting : command.arguments_given) {
+    const std::size_t equals = setting.find('=');
+    std::string name = setting.substr(0, equals);
+    name.erase(0, name.find_first_not_of('-'));
+    run.given.settings.push_back(override_of(module, name, setting.substr(equals + 1)));
+  }
+  for (const auto& [name, value] : command.environment) run.environment[name] = value.text;
+  // Its own scripts are none that a person gave.
+  run.file = experiment_named(*experiment, others, command, scripts.front().name);
+  return run;
+}
+
+bool starts_primus(std::span<const ShellWord> words) {
+  const bool itself = std::ranges::any_of(words, [](const ShellWord& word) {
+    const std::string name = base_name(word.text);
+    return name.starts_with(kCommand) || word.text.ends_with(kMain) ||
+           word.text == "primus.cli.main" || word.text.ends_with("primus/train.py");
+  });
+  if (!itself) return false;
+  const bool old = std::ranges::any_of(
+      words, [](const ShellWord& word) { return word.text.ends_with("primus/train.py"); });
+  return old || place_of_arguments(words).has_value();
+}
+
+bool is_primus_script(const SourceFile& file) {
+  if (!is_shell_script(file)) return false;
+  if (holds(file, kCommand) || holds(file, kMain) || holds(file, "primus/train.py")) return true;
+  return holds(file, "EXP=") &&
+         std::ranges::any_of(kStarters, [&](std::string_view name) { return holds(file, name); });
+}
+
+}  // namespace stepwright
