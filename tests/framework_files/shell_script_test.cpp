@@ -318,5 +318,23 @@ TEST(ShellScript, OneThatEndsForWantOfArgumentsIsStartedWithThem) {
               ElementsAre("run", "none"));
 }
 
+TEST(ShellScript, ASubstitutionPrintsWhatAKnownTestLeadsTo) {
+  EXPECT_THAT(words("A=0\nrun $([ \"$A\" != 1 ] && echo \"--x --y\") $([ $A = 1 ] && echo --z)\n"),
+              ElementsAre("run", "--x", "--y"));
+  EXPECT_THAT(words("A=2\nrun $([ $A = 1 ] || echo --x) $([[ $A == 2 ]] && echo b || echo c)\n"),
+              ElementsAre("run", "--x", "b"));
+  EXPECT_THAT(words("A=2\nrun $(if [ $A = 1 ]; then echo one; else echo more; fi)\n"),
+              ElementsAre("run", "more"));
+  EXPECT_THAT(words("run $([ -f /etc/hosts.x ] && hostname)\n").size(), 2);
+}
+
+TEST(ShellScript, TheFoundPathOfALauncherIsItsName) {
+  EXPECT_THAT(words("D=${D:-$(command -v deepspeed)}\nrun \"$D\" $(which torchrun)\n"),
+              ElementsAre("run", "deepspeed", "torchrun"));
+  EXPECT_THAT(words("run $(which nvcc)\n").back(), "$(which nvcc)");
+  EXPECT_THAT(words("run $(echo --tensor 2) $(echo -n x)\n"),
+              ElementsAre("run", "--tensor", "2", "x"));
+}
+
 }  // namespace
 }  // namespace stepwright

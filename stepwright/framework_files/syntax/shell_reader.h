@@ -83,6 +83,8 @@ class ShellReader {
                            std::vector<std::string> arguments, std::string zero, Run run_inside);
   [[nodiscard]] std::map<std::string, ShellWord> environment(const ShellNode& node);
   std::optional<std::string> printed(const std::string& command);
+  std::optional<bool> tested(const ShellNode& node);
+  std::optional<std::string> printed_way(const ShellNode& node);
   std::optional<std::string> printed_by(const ShellNode& node, const Words& words);
 
   std::span<const ShellSource> sources_;

@@ -49,6 +49,14 @@ bool only_handles(std::string_view program) {
   return is_one_of(base_name(program), kPrograms);
 }
 
+/// Programs that start a job.
+bool is_launcher(std::string_view program) {
+  static constexpr std::array<std::string_view, 10> kLaunchers = {
+      "python", "python3", "torchrun", "accelerate", "deepspeed",
+      "mpirun", "swift",   "megatron", "axolotl",    "llamafactory-cli"};
+  return is_one_of(program, kLaunchers);
+}
+
 std::vector<std::string> texts(const std::vector<ShellWord>& words, std::size_t from) {
   std::vector<std::string> all;
   for (std::size_t i = from; i < words.size(); ++i) all.push_back(words[i].text);
@@ -294,8 +302,43 @@ std::optional<std::string> ShellReader::printed(const std::string& command) {
     const auto value = text ? expansion_.arithmetic(*text, node.line) : std::nullopt;
     return value && value->known ? std::optional(std::to_string(value->value)) : std::nullopt;
   }
-  if (node.kind != NodeKind::kSimple || node.words.empty()) return std::nullopt;
-  return printed_by(node, expansion_.words(node.words));
+  return printed_way(node);
+}
+
+/// Whether a test holds, where that is known; nothing for a command of another kind.
+std::optional<bool> ShellReader::tested(const ShellNode& node) {
+  const std::string_view name =
+      node.kind == NodeKind::kSimple && !node.words.empty() ? node.words.front().plain() : "";
+  if (node.kind != NodeKind::kTest && name != "[" && name != "test") return std::nullopt;
+  const ShellStatus status = run(node);
+  return status.known ? std::optional(status.ok) : std::nullopt;
+}
+
+/// What a command prints, or the one that a known test leads to: `[ "$CP" = 1 ] || echo --cp`.
+std::optional<std::string> ShellReader::printed_way(const ShellNode& node) {
+  const auto way = [&](const ShellNode& test, const ShellNode* yes, const ShellNode* no) {
+    const std::optional<bool> holds = tested(test);
+    const ShellNode* taken = holds.value_or(false) ? yes : no;
+    if (!holds) return std::optional<std::string>();
+    return taken == nullptr ? std::optional(std::string()) : printed_way(*taken);
+  };
+  const std::vector<ShellNode>& parts = node.children;
+  switch (node.kind) {
+    case NodeKind::kList: return parts.size() == 1 ? printed_way(parts.front()) : std::nullopt;
+    case NodeKind::kAnd: return way(parts[0], &parts[1], nullptr);
+    case NodeKind::kOr:
+      return parts[0].kind == NodeKind::kAnd
+                 ? way(parts[0].children[0], &parts[0].children[1], &parts[1])
+                 : way(parts[0], nullptr, &parts[1]);
+    case NodeKind::kIf:
+      return way(parts[0].kind == NodeKind::kList && parts[0].children.size() == 1
+                     ? parts[0].children.front()
+                     : parts[0],
+                 &parts[1], parts.size() > 2 ? &parts[2] : nullptr);
+    case NodeKind::kSimple:
+      return node.words.empty() ? std::nullopt : printed_by(node, expansion_.words(node.words));
+    default: return std::nullopt;
+  }
 }
 
 std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const Words& words) {
@@ -316,7 +359,9 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
     return value && value->known ? std::optional(std::to_string(value->value)) : std::nullopt;
   }
   if (name == "echo") {
-    const bool option = !rest.empty() && rest.front().text.starts_with('-');
+    const bool option = !rest.empty() && rest.front().text.size() > 1 &&
+                        rest.front().text.starts_with('-') &&
+                        rest.front().text.find_first_not_of("neE", 1) == std::string::npos;
     return joined(Words(rest.begin() + (option ? 1 : 0), rest.end()));
   }
   if (name == "cat" && rest.empty() && node.input) {
@@ -324,6 +369,10 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
     while (text.ends_with('\n')) text.pop_back();
     return text;
   }
+  // The path of a launcher is as good as its name.
+  const bool asked = (name == "which" && rest.size() == 1) ||
+                     (name == "command" && rest.size() == 2 && rest.front().text == "-v");
+  if (asked && is_launcher(rest.back().text)) return rest.back().text;
   if (name == "basename" && rest.size() == 1) return base_name(rest.front().text);
   if (name == "dirname" && rest.size() == 1) {
     const std::string& path = rest.front().text;
