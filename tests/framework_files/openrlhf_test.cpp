@@ -64,5 +64,24 @@ TEST(OpenRlhf, WhatTheScriptLeavesOpenIsAskedFor) {
       testing::ThrowsMessage<Error>(testing::HasSubstr("--set BATCH=VALUE")));
 }
 
+TEST(OpenRlhf, TrainersOfForksAreTakenForThoseTheyAreMadeOf) {
+  const ImportedPlan made = openrlhf_plan(
+      "python3 -m openrlhf.cli.train_search_ray --actor_num_nodes 1 --actor_num_gpus_per_node 4 "
+      "\\\n"
+      "  --pretrain meta-llama/Meta-Llama-3-8B --train_batch_size 64 --micro_train_batch_size 4 "
+      "\\\n"
+      "  --zero_stage 2 --bf16\n");
+  EXPECT_EQ(made.planned.job.cluster.devices(), 4);
+  EXPECT_EQ(made.planned.job.sequences, 64);
+  EXPECT_THAT(made.report.not_read, lists("train_search_ray", Matters::kMaybe));
+  EXPECT_EQ(openrlhf_plan("deepspeed --num_gpus 4 --module openrlhf.cli.train_sft_masked "
+                          "--pretrain meta-llama/Meta-Llama-3-8B --train_batch_size 64\n")
+                .planned.job.length,
+            2048);
+  EXPECT_THAT(
+      [] { openrlhf_plan("deepspeed --module openrlhf.cli.train_images --train_batch_size 8\n"); },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("no trainer of OpenRLHF that is read")));
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -55,21 +55,45 @@ constexpr OpenrlhfTrainer kTrainers[] = {
 constexpr std::int64_t kUsualBatch = 128;
 constexpr std::int64_t kUsualPart = 1024;
 
-/// The trainer that a word names: "openrlhf.cli.train_sft", "openrlhf/cli/train_sft.py".
-const OpenrlhfTrainer* trainer_named(std::string_view word) {
-  if (word.find('=') != std::string_view::npos || word.starts_with('-')) return nullptr;
-  if (word.find(kOpenrlhf) == std::string_view::npos) return nullptr;
+/// What trainers that Ray starts are called: their ranks are the actor's.
+constexpr std::string_view kOfRay = "_ray";
+
+/// "train_sft" of a word that names a trainer: "openrlhf.cli.train_sft",
+/// "openrlhf/cli/train_sft.py"; empty for another.
+std::string_view trainer_named(std::string_view word) {
+  if (word.find('=') != std::string_view::npos || word.starts_with('-')) return "";
+  if (word.find(kOpenrlhf) == std::string_view::npos) return "";
   if (word.ends_with(".py")) word.remove_suffix(3);
   const std::string_view name = word.substr(word.find_last_of("./") + 1);
-  const auto* known = std::ranges::find(kTrainers, name, &OpenrlhfTrainer::name);
-  return known == std::end(kTrainers) ? nullptr : known;
+  return name.starts_with("train_") ? name : "";
 }
 
-const OpenrlhfTrainer* trainer_among(std::span<const ShellWord> words) {
+std::string_view trainer_among(std::span<const ShellWord> words) {
   for (const ShellWord& word : words) {
-    if (const OpenrlhfTrainer* trainer = trainer_named(word.text)) return trainer;
+    if (const auto name = trainer_named(word.text); !name.empty()) return name;
   }
-  return nullptr;
+  return "";
+}
+
+/// Its trainer of that name; of a fork the one that it is made of, `train_rlvr_ray` of
+/// `train_ppo_ray`. Fails where there is none.
+OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command, Draft& draft) {
+  const auto* known = std::ranges::find(kTrainers, name, &OpenrlhfTrainer::name);
+  if (known != std::end(kTrainers)) return *known;
+  const bool ray = name.find(kOfRay) != std::string_view::npos;
+  for (const OpenrlhfTrainer& one : kTrainers) {
+    if (ray ? one.name != "train_ppo_ray" : !name.starts_with(fmt::format("{}_", one.name))) {
+      continue;
+    }
+    draft.report.not_read.push_back({printable(name), "", command.file, command.words.front().line,
+                                     Matters::kMaybe,
+                                     fmt::format("a trainer of a fork, taken for {}: what it does "
+                                                 "beside it is not known",
+                                                 one.name)});
+    return one;
+  }
+  fail_unsupported(fmt::format("{}:{}: starts {}, which is no trainer of OpenRLHF that is read",
+                               command.file, command.words.front().line, printable(name)));
 }
 
 /// What releases from 0.10 call otherwise: openrlhf/cli/train_sft.py, train_ppo_ray.py of 2026.
@@ -282,7 +306,7 @@ void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft&
   draft.program = command.words.front().text;
   std::vector<ShellWord> all = command.launchers;
   all.insert(all.end(), command.words.begin(), command.words.end());
-  const OpenrlhfTrainer& trainer = *trainer_among(all);
+  const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, draft);
   OpenrlhfArguments arguments = with_first_names(command_fields(command.all_words()));
   const Document document = Document::from(std::move(arguments.fields), command.file);
   const Fields fields(document.root());
@@ -303,7 +327,7 @@ void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft&
   read_environment(command, draft);
 }
 
-bool starts_openrlhf(std::span<const ShellWord> words) { return trainer_among(words) != nullptr; }
+bool starts_openrlhf(std::span<const ShellWord> words) { return !trainer_among(words).empty(); }
 
 bool is_openrlhf(const SourceFile& file) { return holds(file, kOpenrlhf); }
 
