@@ -213,5 +213,27 @@ def small_h100_config() -> ConfigContainer:
                                      "set_parallelism_and_batch_configs(), which is not read")));
 }
 
+TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
+  const std::string text =
+      "from megatron.bridge.recipes.llama.llama3 import (\n    llama3_8b_pretrain_config,\n)\n"
+      "from megatron.bridge.training.config import ConfigContainer\n\n"
+      "def tuned_config() -> ConfigContainer:\n    cfg = llama3_8b_pretrain_config()\n"
+      "    cfg.model.tensor_model_parallel_size = 4\n    return cfg\n";
+  EXPECT_THAT(
+      [&] { import_text("", "tuned.py", text); },
+      testing::ThrowsMessage<Error>(testing::HasSubstr(
+          "comes from llama3_8b_pretrain_config(), which is in none of the files: give that "
+          "of megatron.bridge.recipes.llama.llama3")));
+  const SourceFile files[] = {
+      {"tuned.py", text},
+      {"llama3.py",
+       "def llama3_8b_pretrain_config() -> ConfigContainer:\n    cfg = _pretrain_common()\n"
+       "    cfg.model = AutoBridge.from_hf_pretrained(\"meta-llama/Meta-Llama-3-8B\")\n"
+       "    return cfg\n"}};
+  const ImportedPlan made = import_sources("", files, {.cluster = "dgx-h100"});
+  EXPECT_EQ(made.planned.job.model_name, "llama-3-8b");
+  EXPECT_EQ(made.planned.plan.parallel.tensor, 4);
+}
+
 }  // namespace
 }  // namespace stepwright
