@@ -289,5 +289,31 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
   EXPECT_TRUE(listed("--swap-attention", Matters::kYes));
 }
 
+TEST(MegatronForks, TheFusedKernelOfMindSpeedStandsInMegatronsOwnLayers) {
+  const std::string text =
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 16 --hidden-size 1024 "
+      "--num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 "
+      "--vocab-size 32000 --micro-batch-size 1 --global-batch-size 16 --bf16 "
+      "--transformer-impl local --use-flash-attn ";
+  const auto attention = [&](const std::string& more) {
+    return import_text("megatron", "run.sh", text + more + "\n", {.cluster = "dgx-h100"})
+        .planned.job.kernels.attention;
+  };
+  EXPECT_EQ(attention(""), AttentionKernel::kUnfused);
+  EXPECT_EQ(attention("--use-fused-rmsnorm --normalization RMSNorm"), AttentionKernel::kFlash2);
+}
+
+TEST(MegatronForks, ATowerOfImagesIsSaid) {
+  const ImportedPlan made = import_text(
+      "megatron", "run.sh",
+      "torchrun --nproc_per_node 8 pretrain_vl.py --num-layers 16 --hidden-size 1024 "
+      "--num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 "
+      "--vocab-size 32000 --micro-batch-size 1 --global-batch-size 16 --bf16 --patch-size 14 "
+      "--freeze-ViT\n",
+      {.cluster = "dgx-h100"});
+  EXPECT_THAT(made.report.not_read, lists("--patch-size", Matters::kYes));
+  EXPECT_THAT(made.report.not_read, lists("--freeze-ViT", Matters::kYes));
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view kFusedKernel = "a fused kernel of the fork";
 constexpr std::string_view kOverlapOfFork = "overlap of the fork's own";
+constexpr std::string_view kTower =
+    "the tower of images and what it takes: the language model alone is in the plan";
 constexpr std::string_view kActivationsElsewhere = "activations that the fork moves or recomputes";
 
 constexpr KnownSetting kForkSettings[] = {
@@ -116,7 +118,24 @@ constexpr KnownSetting kForkSettings[] = {
     {"--tokenizer-not-use-fast", ""},
     {"--tokenizer-padding-side", ""},
     {"--output-layer-slice-num", ""},
+    {"--patch-size", "", Matters::kYes, kTower},
+    {"--patch-dim", "", Matters::kYes, kTower},
+    {"--freeze-ViT", "", Matters::kYes, kTower},
+    {"--freeze-LM", "", Matters::kYes, "that the language model is not trained"},
+    {"--vision-model-type", "", Matters::kYes, kTower},
+    {"--language-model-type", ""},
+    {"--patch-tokenizer-type", ""},
+    {"--max-padding-length", ""},
+    {"--disable-vision-class-token", ""},
 };
+
+/// Of MindSpeed alone, whose `--use-flash-attn` puts its fused kernel in the place of Megatron's
+/// own attention: Ascend/MindSpeed mindspeed/features_manager/transformer/flash_attention.
+constexpr std::string_view kMindSpeed[] = {
+    "--use-fused-rmsnorm", "--use-fused-swiglu",  "--use-fused-rotary-pos-emb",
+    "--swap-attention",    "--reuse-fp32-param",  "--use-ascend-mc2",
+    "--use-mc2",           "--npu-deterministic", "--recompute-activation-function",
+    "--shape-order",       "--sparse-mode",       "--jit-compile"};
 
 /// A number, 0 where -1 says that there is none.
 std::int64_t number_of(const Tree& value, std::string_view flag, const std::string& name) {
@@ -199,6 +218,16 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
   set_field(arguments, "moe_layer_freq", std::move(marks), "--first-k-dense-replace", dense->line);
 }
 
+void take_fork_attention(MegatronArguments& arguments, const ImportReport& report) {
+  const Tree* const kernel = arguments.fields.find("attention_backend");
+  const bool fork = std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
+    return std::ranges::find(kMindSpeed, one.name) != std::end(kMindSpeed);
+  });
+  if (!fork || kernel == nullptr || kernel->text != "flash") return;
+  const std::uint32_t line = kernel->line;
+  set_field(arguments, "attention_backend", Tree(kForkAttention), "--use-flash-attn", line);
+}
+
 }  // namespace
 
 std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view field) {
@@ -218,6 +247,7 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
   take_context_algorithm(arguments, name, report);
   take_layer_list(arguments);
   take_fork_experts(arguments, name);
+  take_fork_attention(arguments, report);
   for (UnreadSetting& one : report.not_read) {
     if (one.matters != Matters::kMaybe) continue;
     const KnownSetting* const known = known_setting(kForkSettings, one.name);

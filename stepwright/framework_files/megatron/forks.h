@@ -10,6 +10,9 @@
 
 namespace stepwright {
 
+/// Of `attention_backend`: a fused kernel of a fork in the place of Megatron's own attention.
+inline constexpr std::string_view kForkAttention = "fusion";
+
 /// Takes a field out of arguments; nothing where they do not say it.
 std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view field);
 

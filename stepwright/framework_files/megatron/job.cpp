@@ -6,6 +6,7 @@
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
+#include "stepwright/framework_files/megatron/forks.h"
 
 namespace stepwright {
 namespace {
@@ -108,7 +109,10 @@ void read_layers(const Fields& fields, Draft& draft) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
   draft.kernels.emplace_back(&Kernels::transformer_engine, !local);
-  if (local) draft.attention = AttentionKernel::kUnfused;
+  if (local) {
+    const bool fused = fields.word("attention_backend", "") == kForkAttention;
+    draft.attention = fused ? AttentionKernel::kFlash2 : AttentionKernel::kUnfused;
+  }
   draft.kernels.emplace_back(&Kernels::grouped_experts,
                              fields.flag("moe_grouped_gemm", draft.framework.name == "nemo"));
   // megatron/core/transformer/transformer_config.py: no argument, but recipes and files set them.
@@ -123,9 +127,10 @@ void read_layers(const Fields& fields, Draft& draft) {
 
 void read_kernels_of_fields(const Fields& fields, Draft& draft) {
   static constexpr Named<AttentionKernel> kWords[] = {
-      {AttentionKernel::kFlash2, "flash"},  {AttentionKernel::kFlash1, "flash1"},
-      {AttentionKernel::kCudnn, "fused"},   {AttentionKernel::kUnfused, "unfused"},
-      {AttentionKernel::kUnfused, "local"}, {AttentionKernel::kCudnn, "auto"}};
+      {AttentionKernel::kFlash2, "flash"},       {AttentionKernel::kFlash1, "flash1"},
+      {AttentionKernel::kCudnn, "fused"},        {AttentionKernel::kUnfused, "unfused"},
+      {AttentionKernel::kUnfused, "local"},      {AttentionKernel::kCudnn, "auto"},
+      {AttentionKernel::kFlash2, kForkAttention}};
   if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
     draft.attention = fields.choice("attention_backend", kWords, AttentionKernel::kFlash2);
   }
