@@ -52,6 +52,12 @@ constexpr std::pair<std::string_view, std::string_view> kUnreadPrograms[] = {
     {"colossalai", "of ColossalAI"},
     {"litgpt", "of LitGPT"}};
 
+/// Configurations that no reader knows, by what they hold.
+constexpr std::pair<std::string_view, std::string_view> kUnreadFiles[] = {
+    {"_component_: torchtune.", "torchtune"},
+    {"_target_: nemo_automodel.", "NeMo AutoModel"},
+    {"_target_: nemo.collections.", "NeMo 2"}};
+
 [[noreturn]] void fail_unread(const SourceFile& script, const StartedLook& look) {
   std::string whose;
   for (const auto& [part, owner] : kUnreadPrograms) {
@@ -137,6 +143,12 @@ const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& g
                     "run: give the "
                     "command as a script, as its dry run or its log prints it",
                     first.name));
+  }
+  for (const auto& [mark, owner] : kUnreadFiles) {
+    if (!holds(first, mark)) continue;
+    fail_unsupported(
+        fmt::format("{}: a configuration of {}, which is of no framework that is read: {}",
+                    first.name, owner, fmt::join(import_words(), ", ")));
   }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_words(), "|")));

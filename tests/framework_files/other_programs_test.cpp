@@ -539,5 +539,48 @@ TEST(OtherPrograms, EndOnReferencesThatGoInCircles) {
   EXPECT_THROW(import_text("nemo-rl", "circle.yaml", circle), Error);
 }
 
+// The form of EleutherAI/gpt-neox configs/llama2/13B.yml.
+TEST(GptNeox, TheWidthOfAGateIsAThirdOfWhatIsSaid) {
+  const auto model = [](const std::string& more) {
+    return import_text("", "neox.yml",
+                       "model_parallel_size: 2\npipe_parallel_size: 1\nnum_layers: 40\n"
+                       "hidden_size: 5120\nnum_attention_heads: 40\nseq_length: 4096\n"
+                       "pos_emb: rotary\nnorm: rmsnorm\nvocab_size: 32000\n"
+                       "train_micro_batch_size_per_gpu: 1\n" +
+                           more)
+        .planned.job.model;
+  };
+  EXPECT_EQ(model("activation: swiglu\nintermediate_size: 41472\nmlp_multiple_of: 256\n").ffn,
+            13824);
+  EXPECT_EQ(model("activation: gelu\nintermediate_size: 13824\n").ffn, 13824);
+  const Architecture llama = model("activation: silu\nmlp_type: llama\n");
+  EXPECT_TRUE(llama.gated);
+  EXPECT_EQ(llama.ffn, 13824);
+}
+
+TEST(GptNeox, ABatchInThreePartsSaysHowManyRanksShareIt) {
+  const std::string text =
+      "model_parallel_size: 4\npipe_parallel_size: 0\nnum_layers: 12\nhidden_size: 1024\n"
+      "num_attention_heads: 16\nseq_length: 2048\npos_emb: rotary\ntrain_batch_size: 96\n"
+      "train_micro_batch_size_per_gpu: 3\ngradient_accumulation_steps: 2\n";
+  Given given;
+  given.cluster = "dgx-h100";
+  const PlannedJob made = import_text("", "neox.yml", text, given).planned;
+  EXPECT_EQ(made.job.cluster.devices(), 64);
+  EXPECT_EQ(made.plan.parallel, (Parallel{.tensor = 4, .data = 16}));
+  EXPECT_THAT(
+      [&] { import_text("", "neox.yml", text + "tokenizer_type: SPMTokenizer\n", given); },
+      testing::ThrowsMessage<Error>(HasSubstr("does not say the vocabulary (--set vocab_size=N)")));
+}
+
+TEST(OtherPrograms, ConfigurationsOfProgramsThatAreNotReadAreNamed) {
+  EXPECT_THAT(
+      [] {
+        import_text("", "lora.yaml",
+                    "model:\n  _component_: torchtune.models.llama3.llama3_8b\nbatch_size: 4\n");
+      },
+      testing::ThrowsMessage<Error>(HasSubstr("a configuration of torchtune")));
+}
+
 }  // namespace
 }  // namespace stepwright

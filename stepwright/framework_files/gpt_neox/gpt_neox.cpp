@@ -66,9 +66,37 @@ void read_neox_mlp(const Fields& fields, Architecture& model) {
                                                        {Activation::kGelu, "geglu"}};
   model.activation = fields.choice("activation", kActivations, Activation::kGeluTanh);
   const std::string word = fields.word("activation", "gelu");
-  model.gated = word == "swiglu" || word == "geglu";
-  model.ffn = fields.integer("intermediate_size", 4 * model.hidden);
+  const bool llama = fields.word("mlp_type", "regular") == "llama";
+  model.gated = word == "swiglu" || word == "geglu" || llama;
+  // megatron/model/transformer.py: ParallelMLP takes the width as that of an MLP without a gate:
+  // two thirds of it are both halves of the first product (configs/llama2/13B.yml says 41472 for
+  // 13824). LLaMAParallelMLP of 2023 takes it as it is.
+  const auto said = fields.find("intermediate_size");
+  std::int64_t width = said && !said->is_null() ? said->integer(1, kMostOfField) : 4 * model.hidden;
+  if (model.gated && !llama) width = width * 2 / 3 / 2;
+  if (llama && !said) width = model.hidden * 8 / 3;
+  const std::int64_t multiple = fields.integer("mlp_multiple_of", llama ? 256 : 1);
+  model.ffn = model.gated ? (width + multiple - 1) / multiple * multiple : width;
   model.mlp_bias = fields.flag("use_bias_in_mlp", !model.gated);
+}
+
+/// The ranks between which a batch is shared, where a file says all three sizes of it: DeepSpeed
+/// asks that they agree. megatron/neox_arguments/arguments.py: calculate_batch_parameters.
+std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const Parallel& degrees) {
+  const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
+    const auto value = fields.node().find(key);
+    if (!value || value->is_null()) return std::nullopt;
+    return value->integer(1, kMostOfField);
+  };
+  const auto all = size("train_batch_size");
+  const auto micro = size("train_micro_batch_size_per_gpu");
+  const auto steps = size("gradient_accumulation_steps");
+  if (!all || !micro || !steps || *all % *micro != 0 || *all / *micro % *steps != 0) return {};
+  std::int64_t ranks = *all / *micro / *steps;
+  for (const std::int64_t more : {degrees.tensor, degrees.pipeline, degrees.context}) {
+    if (__builtin_mul_overflow(ranks, more, &ranks)) fields.node().fail("more than 2^63 ranks");
+  }
+  return ranks;
 }
 
 /// Whether layers have experts, under the name of 2023 or that of 2024.
@@ -86,6 +114,11 @@ void read_neox_sizes(const Fields& fields, Draft& draft) {
   const auto heads = fields.size("num_attention_heads");
   const auto vocabulary = vocabulary_of(fields, draft.plan.parallel.tensor);
   const bool experts = has_experts(fields);
+  draft.lacks = !layers       ? "the number of layers (--set num_layers=N)"
+                : !hidden     ? "the width (--set hidden_size=N)"
+                : !heads      ? "the number of heads (--set num_attention_heads=N)"
+                : !vocabulary ? "the vocabulary (--set vocab_size=N)"
+                              : "";
   if (experts) draft.lacks = "which layers have experts, and how wide, in words that are read";
   if (!layers || !hidden || !heads || !vocabulary || experts) return;
   Architecture model;
@@ -128,6 +161,7 @@ void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
   degrees.expert = fields.integer("moe_expert_parallel_size", 1);
   draft.nodes = fields.size("num_nodes");
   draft.devices_of_node = fields.size("num_gpus");
+  if (!draft.nodes && !draft.devices_of_node) draft.ranks = ranks_of_batch(fields, degrees);
   settle_ranks(draft, given, file);
   draft.plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);
 }

@@ -52,6 +52,8 @@ inline constexpr KnownSetting kNeoxSettings[] = {
     {"num_attention_heads", "job.model"},
     {"num_kv_heads", "job.model"},
     {"intermediate_size", "job.model"},
+    {"mlp_type", "job.model"},
+    {"mlp_multiple_of", "job.model"},
     {"max_position_embeddings", "job.model"},
     {"norm", "job.model"},
     {"pos_emb", "job.model"},
