@@ -159,5 +159,18 @@ TEST(DeepSpeed, EachAutoIsSaidToBeAssumed) {
   EXPECT_THAT(why("micro_batch"), testing::Not(testing::IsEmpty()));
 }
 
+TEST(Accelerate, LayersThatNothingWrapsAreSaid) {
+  const auto unread = [](const std::string& section) {
+    return launched({launch("FSDP", "fsdp_config: {" + section + "}\n")}).report.not_read;
+  };
+  const auto said = testing::Contains(
+      testing::AllOf(testing::Field(&UnreadSetting::name, "fsdp_config.fsdp_auto_wrap_policy"),
+                     testing::Field(&UnreadSetting::matters, Matters::kYes)));
+  EXPECT_THAT(unread("sharding_strategy: FULL_SHARD"), said);
+  EXPECT_THAT(unread("fsdp_sharding_strategy: 1, fsdp_auto_wrap_policy: NO_WRAP"), said);
+  EXPECT_THAT(unread("fsdp_sharding_strategy: 1, fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP"),
+              testing::Not(said));
+}
+
 }  // namespace
 }  // namespace stepwright

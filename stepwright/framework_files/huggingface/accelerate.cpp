@@ -122,6 +122,25 @@ bool names_deepspeed(const Fields& root) {
   return root.section("deepspeed_config").has("deepspeed_config_file");
 }
 
+/// Lists that layers are no units of their own, where nothing says what wraps them:
+/// src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
+void list_unwrapped(const Fields& section, Node type, Draft& draft) {
+  constexpr std::string_view kWhy =
+      "that the whole model is gathered at once: the plan gathers each layer for itself";
+  for (const std::string_view key : {"fsdp_auto_wrap_policy", "auto_wrap_policy"}) {
+    const auto policy = section.find(key);
+    if (!policy || policy->is_null()) continue;
+    if (policy->text() == "NO_WRAP") draft.leave_out(*policy, std::string(kWhy));
+    return;
+  }
+  UnreadSetting setting = unread_setting(type);
+  setting.name = "fsdp_config.fsdp_auto_wrap_policy";
+  setting.value = "NO_WRAP";
+  setting.matters = Matters::kYes;
+  setting.why = kWhy;
+  draft.report.not_read.push_back(std::move(setting));
+}
+
 /// Nodes, ranks and what is shared among them.
 void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
@@ -139,7 +158,10 @@ void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
         ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
   }
   read_parallelism_section(root.section("parallelism_config"), trainer, draft);
-  if (type == "FSDP") trainer.fsdp = read_fsdp_section(root.section("fsdp_config"));
+  if (type != "FSDP") return;
+  const Fields section = root.section("fsdp_config");
+  trainer.fsdp = read_fsdp_section(section);
+  list_unwrapped(section, *root.find("distributed_type"), draft);
 }
 
 void read_megatron_section(const Fields& root, Draft& draft) {
