@@ -83,5 +83,30 @@ TEST(OpenRlhf, TrainersOfForksAreTakenForThoseTheyAreMadeOf) {
       testing::ThrowsMessage<Error>(testing::HasSubstr("no trainer of OpenRLHF that is read")));
 }
 
+TEST(OpenRlhf, ABatchThatDeepSpeedRefusesIsRefused) {
+  EXPECT_THAT(
+      [] {
+        openrlhf_plan(
+            "python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes 2 --actor_num_gpus_per_node 8 "
+            "--pretrain meta-llama/Meta-Llama-3-8B --train_batch_size 16 "
+            "--micro_train_batch_size 2 --zero_stage 3\n");
+      },
+      testing::ThrowsMessage<Error>(
+          testing::HasSubstr("is no multiple of 2 (micro_train_batch_size) x 16")));
+}
+
+TEST(Slime, TheModelOfTheHubStandsForItsSizes) {
+  const ImportedPlan made = openrlhf_plan(
+      "python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 8 --num-rollout 2 "
+      "--megatron-to-hf-mode bridge --hf-checkpoint /m/Qwen3-30B-A3B --tensor-model-parallel-size "
+      "2 "
+      "--expert-model-parallel-size 4 --rollout-batch-size 8 --n-samples-per-prompt 8 "
+      "--global-batch-size 64 --rollout-max-response-len 4096 --micro-batch-size 1 "
+      "--sequence-parallel\n");
+  EXPECT_EQ(made.planned.job.model_name, "qwen3-30b-a3b");
+  EXPECT_EQ(made.planned.job.dispatcher, Dispatcher::kAllToAll);
+  EXPECT_EQ(made.planned.plan.parallel.expert, 4);
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -131,7 +131,10 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
       read_flags(command.words, command.file, given.settings, false, draft.report);
   take_forks(arguments, command.file, draft.report);
   const bool slime = is_slime(arguments, draft.report);
-  if (slime) take_slime(arguments, command.file, draft);
+  if (slime) {
+    take_slime(arguments, command.file, draft);
+    name_slime_model(arguments, given, draft);
+  }
   try {
     read_arguments(std::move(arguments), given, command.file, draft);
   } catch (const Error& error) {

@@ -371,9 +371,10 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
                           const std::string& file) {
   draft.source = file;
+  const std::optional<Architecture> named = draft.model;
   draft.model = read_model_fields(fields, given, draft);
   draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
-                 (given.known_model && given.known_model->experts);
+                 (named && named->experts) || (given.known_model && given.known_model->experts);
   draft.length = fields.size("seq_length");
   read_degrees(fields, draft);
   settle_ranks(draft, given, file);
@@ -392,6 +393,7 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
   draft.plan.overlap.shared_experts = fields.flag("moe_shared_expert_overlap", false);
   note_padding(fields, draft);
+  if (!draft.model) draft.model = named;
 }
 
 }  // namespace stepwright

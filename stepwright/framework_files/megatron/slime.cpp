@@ -10,6 +10,8 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/megatron/forks.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright {
 namespace {
@@ -246,6 +248,28 @@ void take_slime(MegatronArguments& arguments, const std::string& name, Draft& dr
   set_length(arguments, name, draft);
   set_dynamic_batch(arguments, name, draft);
   settle_arguments(draft.report);
+}
+
+void name_slime_model(MegatronArguments& arguments, const Given& given, Draft& draft) {
+  // Layers of Megatron-Bridge's providers: src/megatron/bridge/models/gpt_oss, models/qwen.
+  const auto mode =
+      std::ranges::find(draft.report.not_read, "--megatron-to-hf-mode", &UnreadSetting::name);
+  if (mode != draft.report.not_read.end() && mode->value == "bridge") {
+    for (const auto& [field, value] : {std::pair("moe_token_dispatcher_type", "alltoall"),
+                                       std::pair("moe_grouped_gemm", "true")}) {
+      if (value_of(arguments, field) == nullptr) arguments.fields.set(field, plain_scalar(value));
+    }
+  }
+  if (given.known_model || value_of(arguments, "num_layers") != nullptr) return;
+  for (const std::string_view name : {"--ref-load", "--hf-checkpoint"}) {
+    const auto said = std::ranges::find(draft.report.not_read, name, &UnreadSetting::name);
+    if (said == draft.report.not_read.end() || said->value.empty()) continue;
+    if (!take_named_model(std::string(said->value), given, draft)) continue;
+    draft.report.read.push_back({said->name, said->value, said->file, said->line, "job.model"});
+    draft.report.not_read.erase(said);
+    draft.unknown_model.clear();
+    return;
+  }
 }
 
 }  // namespace stepwright

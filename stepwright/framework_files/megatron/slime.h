@@ -15,4 +15,9 @@ bool is_slime(const MegatronArguments& arguments, const ImportReport& report);
 /// matter. `name`: of the file, in messages. Fails with `kUnsupported` where nothing is trained.
 void take_slime(MegatronArguments& arguments, const std::string& name, Draft& draft);
 
+/// Takes the model of the hub's files that slime names, `--ref-load` or
+/// `--hf-checkpoint`, where no argument says its sizes; layers are Megatron-Bridge's where that
+/// makes them.
+void name_slime_model(MegatronArguments& arguments, const Given& given, Draft& draft);
+
 }  // namespace stepwright

@@ -286,6 +286,14 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   const OpenrlhfBatch batch = read_openrlhf_batch(fields, trainer, draft);
   draft.open_micro_batch = false;
   draft.micro_batches.reset();
+  const std::int64_t data = plan.parallel.data;
+  if (!fields.flag("use_dynamic_batch", false) && given.batch.empty() &&
+      batch.sequences % std::max<std::int64_t>(1, batch.micro_batch * data) != 0) {
+    fail_input(
+        fmt::format("{}: a batch of {} sequences (train_batch_size) is no multiple of {} "
+                    "(micro_train_batch_size) x {} (ranks that share it), as DeepSpeed asks",
+                    file, batch.sequences, batch.micro_batch, data));
+  }
   take_update_batch(batch.sequences, batch.micro_batch, draft);
   list_settings(fields, file, kOpenrlhfSettings, draft.report);
   list_left_out(left_out, file, draft.report);
