@@ -99,5 +99,25 @@ TEST(MaxText, ReadsWhatItLogs) {
   EXPECT_THAT(read.report.read, takes("model_name", "job.model"));
 }
 
+// The form of AI-Hypercomputer/maxtext MaxText/configs/v5e/64b.sh.
+TEST(MaxText, AFactorOfAllSizesIsOverThoseOfTheBase) {
+  const auto model = [](const std::string& words) {
+    return import_text("", "run.sh",
+                       "python3 MaxText/train.py MaxText/configs/base.yml per_device_batch_size=1 "
+                       "max_target_length=2048 remat_policy=full " +
+                           words + "\n")
+        .planned.job.model;
+  };
+  const Architecture large = model("global_parameter_scale=64");
+  EXPECT_EQ(large.layers, 64);
+  EXPECT_EQ(large.hidden, 8192);
+  EXPECT_EQ(large.heads, 64);
+  EXPECT_EQ(large.ffn, 28672);
+  EXPECT_EQ(model("global_parameter_scale=2").ffn, 14336);
+  EXPECT_EQ(model("base_emb_dim=4096").head_dim, 128);
+  EXPECT_THAT([&] { model("global_parameter_scale=3"); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("must be a power of two")));
+}
+
 }  // namespace
 }  // namespace stepwright

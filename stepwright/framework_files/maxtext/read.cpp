@@ -17,19 +17,45 @@
 namespace stepwright {
 namespace {
 
+/// Powers of two by which a model of base.yml grows: src/MaxText/pyconfig.py:
+/// get_individual_scales.
+struct MaxTextScale {
+  int heads = 0, width = 0, layers = 0;
+};
+
+MaxTextScale scale_of(const Fields& fields) {
+  const std::int64_t factor = fields.integer("global_parameter_scale", 1);
+  int power = 0;
+  while (power < 40 && std::int64_t{1} << power < factor) ++power;
+  if (std::int64_t{1} << power != factor) {
+    fields.find("global_parameter_scale")->fail("must be a power of two");
+  }
+  const int rest = power % 3;
+  return {.heads = power / 3 + (rest > 0 ? 1 : 0),
+          .width = power / 3 + (rest > 1 ? 1 : 0),
+          .layers = power / 3};
+}
+
 /// Sizes with base.yml's where a file says some of them.
 std::optional<Architecture> read_model_sizes(const Fields& fields) {
-  if (!fields.has("base_emb_dim") || !fields.has("base_num_decoder_layers")) return std::nullopt;
+  static constexpr std::string_view kSizes[] = {"base_emb_dim", "base_num_decoder_layers",
+                                                "global_parameter_scale"};
+  if (std::ranges::none_of(kSizes, [&](std::string_view key) { return fields.has(key); })) {
+    return std::nullopt;
+  }
+  const MaxTextScale scale = scale_of(fields);
   Architecture model;
   model.name = "imported";
-  model.hidden = fields.integer("base_emb_dim", 0);
-  model.layers = fields.find("base_num_decoder_layers")->integer(1, kLargestLayers);
+  model.hidden = fields.integer("base_emb_dim", 2048) << scale.width;
+  model.layers = fields.integer("base_num_decoder_layers", 16) << scale.layers;
+  if (model.layers > kLargestLayers) fields.node().fail("more layers than a model can have");
   // Before 2023-10 both kinds of heads had one name.
   const std::int64_t heads = fields.integer("base_num_heads", 16);
-  model.heads = fields.integer("base_num_query_heads", heads);
-  model.kv_heads = fields.integer("base_num_kv_heads", model.heads);
-  model.head_dim = fields.integer("head_dim", model.hidden / model.heads);
-  model.ffn = fields.integer("base_mlp_dim", 4 * model.hidden);
+  const std::int64_t queries = fields.integer("base_num_query_heads", heads);
+  model.heads = queries << scale.heads;
+  model.kv_heads = fields.integer("base_num_kv_heads", heads) << scale.heads;
+  model.head_dim = fields.integer("head_dim", 128);
+  model.ffn = fields.integer("base_mlp_dim", 7168) << scale.heads;
   model.vocabulary = fields.integer("vocab_size", 32000);
   model.tied = fields.flag("logits_via_embedding", false);
   model.norm_epsilon = fields.number("normalization_layer_epsilon", model.norm_epsilon);

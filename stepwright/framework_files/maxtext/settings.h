@@ -57,7 +57,7 @@ inline constexpr KnownSetting kMaxTextSettings[] = {
     {"[]", "", Matters::kYes, "what this file says: give it, too"},
     {"base_config", ""},
     {"override_model_config", ""},
-    {"global_parameter_scale", "", Matters::kYes, "a factor of all sizes"},
+    {"global_parameter_scale", "job.model"},
     {"dcn_fsdp_transpose_parallelism", "sharding.states"},
     {"ici_fsdp_transpose_parallelism", "sharding.states"},
     {"dcn_sequence_parallelism", "parallel.context"},
