@@ -303,5 +303,18 @@ TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {
   EXPECT_EQ(sharding_word(import_sources("hf", files, given).planned.plan.sharding), "NGG");
 }
 
+TEST(HubArguments, ModelsHaveOtherNamesInScripts) {
+  const auto model = [](const std::string& words) {
+    return import_text("", "run.sh",
+                       "torchrun --nproc_per_node 8 sft.py --per_device_train_batch_size 1 "
+                       "--gradient_accumulation_steps 2 --max_length 1024 --bf16 " +
+                           words + "\n",
+                       {.cluster = "dgx-h100"})
+        .planned.job.model_name;
+  };
+  EXPECT_EQ(model("--model_id_or_path meta-llama/Meta-Llama-3-8B"), "llama-3-8b");
+  EXPECT_EQ(model("--base_model Qwen/Qwen3-4B"), "qwen3-4b");
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -336,5 +336,10 @@ TEST(ShellScript, TheFoundPathOfALauncherIsItsName) {
               ElementsAre("run", "--tensor", "2", "x"));
 }
 
+TEST(ShellScript, ASequenceMayHaveSteps) {
+  EXPECT_THAT(words("run $(seq 16 8 40)\n"), ElementsAre("run", "16", "24", "32", "40"));
+  EXPECT_THAT(words("run $(seq 1 0 40)\n").size(), 2);
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -222,5 +222,15 @@ TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
               not_read("[ $FL ]", Matters::kMaybe, "NVTE_FUSED_ATTN 0; --set FL=VALUE"));
 }
 
+TEST(Started, ArgumentsBehindABackslashThatIsNotTheLastAreNoCommand) {
+  EXPECT_THAT(
+      [] {
+        import_text("", "run.sh",
+                    "torchrun --nproc_per_node 8 train.py --model_name_or_path llama \\  # why\n"
+                    "  --per_device_train_batch_size 3 --gradient_accumulation_steps 5\n");
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("must be the last character of the line")));
+}
+
 }  // namespace
 }  // namespace stepwright

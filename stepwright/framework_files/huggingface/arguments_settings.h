@@ -9,6 +9,11 @@ namespace stepwright {
 /// huggingface/trl trl/trainer/sft_config.py, trl/trainer/model_config.py.
 inline constexpr KnownSetting kArgumentSettings[] = {
     {"model_name_or_path", "job.model"},
+    {"model_id_or_path", "job.model"},
+    {"base_model", "job.model"},
+    {"model_path", "job.model"},
+    {"pretrained_model_name_or_path", "job.model"},
+    {"model_id", "job.model"},
     {"per_device_train_batch_size", "micro_batch"},
     {"gradient_accumulation_steps", "job.batch.sequences"},
     {"max_length", "job.batch.length"},

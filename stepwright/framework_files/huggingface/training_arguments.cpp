@@ -153,7 +153,14 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;
-  if (const auto id = arguments.find("model_name_or_path")) take_hub_model(*id, given, draft);
+  // The first is transformers' own, the others are scripts'.
+  for (const std::string_view key : {"model_name_or_path", "model_id_or_path", "base_model",
+                                     "model_path", "pretrained_model_name_or_path", "model_id"}) {
+    const auto id = arguments.node().find(key);
+    if (!id || !id->is_scalar() || id->is_null()) continue;
+    take_hub_model(*arguments.find(key), given, draft);
+    break;
+  }
   read_length(arguments, draft);
   read_script_adapters(arguments, draft);
   read_trl_packing(arguments, given, draft);

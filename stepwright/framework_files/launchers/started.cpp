@@ -376,6 +376,12 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
   }
   const std::vector<const ShellCommand*> jobs = scripts.jobs(script);
   const ShellCommand& taken = picked(jobs, script, given, program, draft);
+  if (script.commands.size() > 1 && taken.words.front().text.starts_with("--")) {
+    fail_input(
+        fmt::format("{}:{}: a command begins with {}, as the line above it ends before its "
+                    "backslash: that must be the last character of the line",
+                    script.files[taken.file], taken.line, printable(taken.words.front().text)));
+  }
   const auto number = static_cast<std::size_t>(std::ranges::find(jobs, &taken) - jobs.begin());
   OpenConditions open(scripts, program, taken, number, draft.report);
   for (const auto& [place, choice] : script.choices) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/syntax/shell_batch.h"
 #include "stepwright/framework_files/syntax/shell_reader.h"
 
@@ -47,6 +48,24 @@ bool only_handles(std::string_view program) {
       "chmod", "cp",   "rm",  "mv",   "ls",   "touch", "scp",  "rsync",
       "tar",   "grep", "sed", "wget", "curl", "head",  "tail", "ln"};
   return is_one_of(base_name(program), kPrograms);
+}
+
+/// What `seq FIRST STEP LAST` prints.
+std::optional<std::string> counted(const std::vector<ShellWord>& words) {
+  constexpr std::int64_t kMost = 10'000;
+  std::array<std::int64_t, 3> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const IntegerReading reading = read_integer(words[i].text);
+    if (reading.status != IntegerReading::Status::kGood) return std::nullopt;
+    numbers.at(i) = reading.value;
+  }
+  const auto [first, step, last] = numbers;
+  if (step < 1 || first < -kMost || last > kMost * step) return std::nullopt;
+  std::string text;
+  for (std::int64_t i = first; i <= last; i += step) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", i);
+  }
+  return text;
 }
 
 /// Programs that start a job.
@@ -385,6 +404,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
         fmt::format("{{{}..{}}}", rest.size() == 1 ? "1" : rest.front().text, rest.back().text);
     return joined(expansion_.words(parse_word(text, script_.files[expansion_.file()], node.line)));
   }
+  if (name == "seq" && rest.size() == 3) return counted(rest);
   return std::nullopt;
 }
 
