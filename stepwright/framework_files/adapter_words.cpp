@@ -36,12 +36,21 @@ constexpr ModuleName kModules[] = {
     {"gate_proj", {kGate}},
     {"up_proj", {kUp}},
     {"down_proj", {kFc2}},
+    {"q_a_proj", {kQueryDown}},
+    {"q_b_proj", {kQueryUp}},
+    {"kv_a_proj_with_mqa", {kKeyValueDown}},
+    {"kv_b_proj", {kKeyValueUp}},
     {"out_proj", {kProjection}},
     {"qkv_proj", {kQuery, kKey, kValue}},
     {"query_key_value", {kQuery, kKey, kValue}},
     {"c_attn", {kQuery, kKey, kValue}},
     {"Wqkv", {kQuery, kKey, kValue}},
     {"linear_qkv", {kQuery, kKey, kValue}},
+    {"linear_q_proj", {kQuery}},
+    {"linear_q_down_proj", {kQueryDown}},
+    {"linear_q_up_proj", {kQueryUp}},
+    {"linear_kv_down_proj", {kKeyValueDown}},
+    {"linear_kv_up_proj", {kKeyValueUp}},
     {"linear_proj", {kProjection}},
     {"linear_fc1", {kGate, kUp}},
     {"linear_fc2", {kFc2}},
@@ -94,6 +103,15 @@ std::int64_t layers_matched(const std::string& expression, std::string_view name
   return most;
 }
 
+/// What a module that is known by name has of the targets of a model: one that holds queries, keys
+/// and values is not in a model of latent attention.
+AdapterTargets known_targets(const ModuleName& known, const AdapterTargets& possible) {
+  AdapterTargets targets;
+  for (const AdapterTarget target : known.targets) targets.set(place_of(target));
+  const std::size_t key = place_of(kKey);
+  return targets[key] && !possible[key] ? AdapterTargets() : targets & possible;
+}
+
 /// The targets that an expression names in some layers; whether it leaves some of these out.
 struct Matched {
   AdapterTargets targets;
@@ -104,9 +122,7 @@ Matched matched_targets(const std::string& expression, const Architecture& model
                         const AdapterTargets& possible) {
   Matched matched;
   for (const ModuleName& known : kModules) {
-    AdapterTargets here;
-    for (const AdapterTarget target : known.targets) here.set(place_of(target));
-    here &= possible;
+    const AdapterTargets here = known_targets(known, possible);
     if (here.none() || (here & ~matched.targets).none()) continue;
     const std::int64_t layers = layers_matched(expression, known.name, model.layers);
     if (layers == 0) continue;
@@ -135,10 +151,9 @@ AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& 
   const std::string_view last = module.substr(module.rfind('.') + 1);
   AdapterTargets targets;
   for (const ModuleName& known : kModules) {
-    if (known.name != last) continue;
-    for (const AdapterTarget target : known.targets) targets.set(place_of(target));
+    if (known.name == last) targets |= known_targets(known, possible);
   }
-  return targets & possible;
+  return targets;
 }
 
 const AdapterTargets kFeedForwardTargets = AdapterTargets()
@@ -242,14 +257,13 @@ void leave_adapters_out(ImportReport& report) {
 std::vector<std::string> adapter_modules(const Architecture& model) {
   const Adapters& adapters = *model.adapters;
   if (adapters.targets == possible_targets(model)) return {std::string(kAllLinear)};
-  constexpr std::size_t kOfLlama = 7;
+  constexpr std::size_t kOneByOne = 11;  // Llama's and those of latent attention.
   const std::span modules(kModules);
   std::vector<std::string> names;
-  for (const ModuleName& known : adapters.joined ? modules : modules.first(kOfLlama)) {
+  for (const ModuleName& known : adapters.joined ? modules : modules.first(kOneByOne)) {
     if (adapters.joined != known.name.starts_with("linear_")) continue;
-    const bool here = std::ranges::any_of(
-        known.targets, [&](AdapterTarget target) { return adapters.has(target); });
-    if (here) names.emplace_back(known.name);
+    if (known.name == "linear_q_proj" && !model.latent) continue;
+    if (known_targets(known, adapters.targets).any()) names.emplace_back(known.name);
   }
   return names;
 }

@@ -15,6 +15,11 @@ constexpr AdaptedWeight kAdaptedWeights[] = {
      "attention.qkv_lora_a",
      "attention.qkv_lora_b",
      {kQuery, kKey, kValue, kQuery}},
+    {"attention.q", "attention.q_lora_a", "attention.q_lora_b", {kQuery}},
+    {"attention.q_down", "attention.q_down_lora_a", "attention.q_down_lora_b", {kQueryDown}},
+    {"attention.q_up", "attention.q_up_lora_a", "attention.q_up_lora_b", {kQueryUp}},
+    {"attention.kv_down", "attention.kv_down_lora_a", "attention.kv_down_lora_b", {kKeyValueDown}},
+    {"attention.kv_up", "attention.kv_up_lora_a", "attention.kv_up_lora_b", {kKeyValueUp}},
     {"attention.output", "attention.output_lora_a", "attention.output_lora_b", {kProjection}},
     {"mlp.fc1", "mlp.fc1_lora_a", "mlp.fc1_lora_b", {kGate, kUp}},
     {"mlp.fc2", "mlp.fc2_lora_a", "mlp.fc2_lora_b", {kFc2}},
@@ -61,7 +66,9 @@ bool takes_adapters(const Architecture& model, const LayerClass& layer) {
     return std::ranges::any_of(targets, [&](AdapterTarget t) { return model.adapters->has(t); });
   };
   if (layer.attends() && has({kProjection})) return true;
-  if (layer.attends() && !model.latent && has({kQuery, kKey, kValue})) return true;
+  const bool of_heads = has({kQuery, kKey, kValue});
+  const bool of_latents = has({kQuery, kQueryDown, kQueryUp, kKeyValueDown, kKeyValueUp});
+  if (layer.attends() && (model.latent ? of_latents : of_heads)) return true;
   return layer.feed_forward != FeedForward::kNone && has({kGate, kUp, kFc2});
 }
 

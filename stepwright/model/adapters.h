@@ -14,7 +14,8 @@
 namespace stepwright {
 
 /// A product that an adapter may stand beside; of one that a model fuses (queries, keys and values;
-/// gate and input of an MLP) each part. `kUp` is the first product of an MLP without a gate.
+/// gate and input of an MLP) each part. `kUp` is the first product of an MLP without a gate; the
+/// last four are those of latent attention, whose queries without a latent of their own are kQuery.
 enum class AdapterTarget : std::uint8_t {
   kQuery,
   kKey,
@@ -23,12 +24,18 @@ enum class AdapterTarget : std::uint8_t {
   kGate,
   kUp,
   kFc2,
+  kQueryDown,
+  kQueryUp,
+  kKeyValueDown,
+  kKeyValueUp,
 };
 inline constexpr Named<AdapterTarget> kAdapterTargetNames[] = {
-    {AdapterTarget::kQuery, "q"},   {AdapterTarget::kKey, "k"},
-    {AdapterTarget::kValue, "v"},   {AdapterTarget::kProjection, "projection"},
-    {AdapterTarget::kGate, "gate"}, {AdapterTarget::kUp, "up"},
-    {AdapterTarget::kFc2, "fc2"}};
+    {AdapterTarget::kQuery, "q"},         {AdapterTarget::kKey, "k"},
+    {AdapterTarget::kValue, "v"},         {AdapterTarget::kProjection, "projection"},
+    {AdapterTarget::kGate, "gate"},       {AdapterTarget::kUp, "up"},
+    {AdapterTarget::kFc2, "fc2"},         {AdapterTarget::kQueryDown, "q_down"},
+    {AdapterTarget::kQueryUp, "q_up"},    {AdapterTarget::kKeyValueDown, "kv_down"},
+    {AdapterTarget::kKeyValueUp, "kv_up"}};
 
 /// Targets by `AdapterTarget`.
 using AdapterTargets = std::bitset<std::size(kAdapterTargetNames)>;

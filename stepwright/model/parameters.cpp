@@ -239,7 +239,9 @@ void add_adapter(Parameters& list, const Adapters& adapters, const Parameter& we
   up.name = entry->up;
   up.columns = adapters.rank;
   up.start = Start::kZeros;
-  (weight.split == Split::kRow ? up : down).split = Split::kReplicated;
+  Parameter& whole = weight.split == Split::kRow ? up : down;
+  whole.partial = weight.split != Split::kReplicated;
+  whole.split = Split::kReplicated;
   list.push_back(down);
   list.push_back(up);
 }

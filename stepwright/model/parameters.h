@@ -42,7 +42,9 @@ struct Parameter {
   bool per_head = false;  ///< Of a norm of single heads: tensor ranks sum their gradients.
   bool frozen = false;    ///< Stored and used, but not trained.
   bool adapter = false;   ///< The A or the B of an adapter.
-  bool narrow = false;    ///< Stored in the type of the adapters' base.
+  bool partial = false;  ///< The one of them that tensor ranks have whole beside a weight that they
+                         ///< cut: each has a part of its gradient.
+  bool narrow = false;   ///< Stored in the type of the adapters' base.
   Start start = Start::kNormal;
   /// Rows of the matrices that stand in it one below the other, each of which is cut by itself; the
   /// first is 0 where it is one matrix.

@@ -15,6 +15,15 @@ struct AdapterRoles {
 };
 constexpr AdapterRoles kAdapterRoles[] = {
     {LayerPart::kQkv, Keep::kQkvNarrow, Keep::kQkvAdapterInput, Keep::kQkvAdapterMask},
+    {LayerPart::kQuery, Keep::kQkvNarrow, Keep::kQkvAdapterInput, Keep::kQkvAdapterMask},
+    {LayerPart::kQueryDown, Keep::kQueryDownNarrow, Keep::kQueryDownAdapterInput,
+     Keep::kQueryDownAdapterMask},
+    {LayerPart::kQueryUp, Keep::kQueryUpNarrow, Keep::kQueryUpAdapterInput,
+     Keep::kQueryUpAdapterMask},
+    {LayerPart::kKeyValueDown, Keep::kKeyValueDownNarrow, Keep::kKeyValueDownAdapterInput,
+     Keep::kKeyValueDownAdapterMask},
+    {LayerPart::kKeyValueUp, Keep::kKeyValueUpNarrow, Keep::kKeyValueUpAdapterInput,
+     Keep::kKeyValueUpAdapterMask},
     {LayerPart::kAttentionOutput, Keep::kProjectionNarrow, Keep::kProjectionAdapterInput,
      Keep::kProjectionAdapterMask},
     {LayerPart::kFc1, Keep::kFc1Narrow, Keep::kFc1AdapterInput, Keep::kFc1AdapterMask},

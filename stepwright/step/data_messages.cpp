@@ -121,10 +121,17 @@ bool reduces_in_buckets(const Plan& plan) {
 
 bool refreshes_in_blocks(const Plan& plan) { return plan.overlap.parameters; }
 
-std::array<EndMessage, 2> partial_gradients(const Plan& plan, const StepEnd& end) {
+std::array<EndMessage, 3> partial_gradients(const Plan& plan, const StepEnd& end) {
   const std::int64_t divisor = dense_spread(plan).divisor(plan.sharding.gradients);
+  const std::int64_t routed_divisor = routed_spread(plan).divisor(plan.sharding.gradients);
   return {{{.group = GroupKind::kTensor,
             .elements = divide_up(end.partial, divisor),
+            .type = plan.accumulate,
+            .name = "gradients.replicated",
+            .purpose = Purpose::kReduceReplicated,
+            .scheme = Scheme::kTensor},
+           {.group = GroupKind::kExpertTensor,
+            .elements = divide_up(end.expert_partial, routed_divisor),
             .type = plan.accumulate,
             .name = "gradients.replicated",
             .purpose = Purpose::kReduceReplicated,

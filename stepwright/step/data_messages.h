@@ -155,7 +155,8 @@ struct EndMessage {
 };
 /// The sums of a position at the end of a step.
 struct StepEnd {
-  std::int64_t partial = 0;     ///< As `UnitSize::partial`.
+  std::int64_t partial = 0;  ///< As `UnitSize::partial`, and so the next.
+  std::int64_t expert_partial = 0;
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
   bool loss = false;            ///< It computes the loss.
   bool experts = false;         ///< The model has experts.
@@ -164,8 +165,8 @@ struct StepEnd {
   bool shares_rows = false;  ///< Tensor ranks route unlike rows (sequence parallelism).
 };
 /// Gradients that several ranks hold in part: norm weights under sequence parallelism, norms of
-/// heads, tied tables.
-std::array<EndMessage, 2> partial_gradients(const Plan& plan, const StepEnd& end);
+/// heads, adapters, tied tables.
+std::array<EndMessage, 3> partial_gradients(const Plan& plan, const StepEnd& end);
 /// Numbers of which each rank has a share: squares of the gradient norm, the loss with its tokens,
 /// and loads of experts (Megatron-Core distributed/finalize_model_grads.py,
 /// `_update_router_expert_bias`). `exact` is their type (`Setting::exact`).

@@ -237,7 +237,15 @@ std::vector<Keep> inside(Module module) {
               Keep::kAttentionNormCopies,
               Keep::kMlpNormCopies,
               Keep::kMlpEntry};
-    case Module::kLatentUp: return {Keep::kQkv, Keep::kHeadsQkv};
+    case Module::kLatentUp:
+      return {Keep::kQkv,
+              Keep::kHeadsQkv,
+              Keep::kQueryUpNarrow,
+              Keep::kQueryUpAdapterInput,
+              Keep::kQueryUpAdapterMask,
+              Keep::kKeyValueUpNarrow,
+              Keep::kKeyValueUpAdapterInput,
+              Keep::kKeyValueUpAdapterMask};
     case Module::kSharedExperts:
       return {Keep::kSharedLinearInput,
               Keep::kSharedFc1Out,

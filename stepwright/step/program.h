@@ -72,7 +72,8 @@ struct LocalParameter {
   bool expert = false;
   bool tensor_replicated = false;  ///< Equal on all tensor ranks.
   bool tensor_partial = false;     ///< And its gradient is summed over them: each has seen some of
-                                   ///< the rows (sequence parallelism) or of the heads.
+                                   ///< the rows (sequence parallelism), heads or columns;
+                                   ///< of experts over expert-tensor ranks.
   bool row_parallel = false;       ///< Each tensor rank has a part of the inputs: its products are
                                    ///< summed over the ranks.
   bool borrowed = false;           ///< Held by another block of the same rank (tied tables).

@@ -30,8 +30,9 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
   if (whole.split == Split::kVocabulary) local.rows = s.vocabulary;
   // Of a norm of single heads each tensor rank has its own heads, of an adapter its own part of the
   // product beside it.
-  const bool part = (whole.per_head || whole.adapter) && s.tensor > 1;
+  const bool part = (whole.per_head || whole.partial) && s.tensor > 1;
   local.tensor_partial = local.tensor_replicated && !whole.frozen && (s.sequence_parallel || part);
+  if (whole.expert) local.tensor_partial = whole.partial && s.expert_tensor > 1;
   local.blocks = whole.expert ? s.expert_blocks : s.dense_blocks;
   local.matrices = matrices_of(whole, local, {s.optimizer, s.muon, cut});
   return local;
@@ -145,7 +146,8 @@ std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting,
 UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
   for (std::int64_t UnitSize::* part :
        {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed, &UnitSize::partial,
-        &UnitSize::frozen_dense, &UnitSize::frozen_expert, &UnitSize::frozen_borrowed}) {
+        &UnitSize::expert_partial, &UnitSize::frozen_dense, &UnitSize::frozen_expert,
+        &UnitSize::frozen_borrowed}) {
     this->*part += count * other.*part;
   }
   if (other.dense_matrices.count + other.expert_matrices.count > 0) {
@@ -165,7 +167,7 @@ UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& pa
                            : p.expert ? size.frozen_expert
                                       : size.frozen_dense;
     (p.frozen ? frozen : trained) += stored_elements(setting, p);
-    if (p.tensor_partial) size.partial += p.padded();
+    if (p.tensor_partial) (p.expert ? size.expert_partial : size.partial) += p.padded();
     if (p.frozen || p.borrowed) continue;
     (p.expert ? size.expert_matrices : size.dense_matrices).add(p.matrices, 1);
     const bool single = acts_on_matrices && !p.expert && p.matrices.count == 0;

@@ -89,6 +89,7 @@ struct UnitSize {
   std::int64_t expert = 0;
   std::int64_t borrowed = 0;  ///< Held by another block of the rank, gathered and reduced here too.
   std::int64_t partial = 0;   ///< Of `dense`: gradients are summed over the tensor ranks.
+  std::int64_t expert_partial = 0;  ///< Of `expert`, over the expert-tensor ranks.
   std::int64_t frozen_dense = 0;
   std::int64_t frozen_expert = 0;
   std::int64_t frozen_borrowed = 0;

@@ -138,6 +138,7 @@ Template ShardingBuilder::update(const Update& what) const {
   if (!reduces_in_buckets(plan_))
     add(out, what.stage, {DataMoment::kLastBackward}, Stream::kCompute);
   const StepEnd end{.partial = what.stage.partial,
+                    .expert_partial = what.stage.expert_partial,
                     .tied_table = what.tied_table,
                     .loss = what.loss,
                     .experts = what.experts,

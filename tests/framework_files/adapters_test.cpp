@@ -118,6 +118,25 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   EXPECT_THAT(adapter_modules(job.model), ElementsAre("all-linear"));
 }
 
+TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
+  Job job;
+  job.model = built_in_model("deepseek-v3").value();
+  job.framework.name = "megatron-core";
+  ImportReport report;
+  take_adapters({.rank = 8,
+                 .alpha = 16,
+                 .modules = {"linear_q_up_proj", "linear_kv_down_proj", "linear_qkv"}},
+                "train.yaml", job, report);
+  ASSERT_TRUE(job.model.adapters.has_value());
+  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kQueryUp));
+  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kKeyValueDown));
+  EXPECT_EQ(job.model.adapters->targets.count(), 2);
+  EXPECT_THAT(report.not_read, lists("linear_qkv", Matters::kYes));
+  EXPECT_THAT(adapter_modules(job.model), ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
+  job.model.adapters->joined = false;
+  EXPECT_THAT(adapter_modules(job.model), ElementsAre("q_b_proj", "kv_a_proj_with_mqa"));
+}
+
 TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
   Job job;
   job.model = built_in_model("llama-3-8b").value();

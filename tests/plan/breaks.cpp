@@ -94,14 +94,6 @@ std::vector<Break> coverage_breaks() {
        [](Job& job, Plan&) { job.kernels.attention = AttentionKernel::kUnfused; },
        "kernels.attention is unfused and context_kind ring: nothing covers scores of a part of the "
        "keys yet; nearest legal: context_kind ulysses"},
-      {Rule::kFrozenStep, true,
-       [](Job& job, Plan& plan) {
-         job.model.adapters = Adapters{.rank = 2};
-         job.model.adapters->targets.set(place_of(AdapterTarget::kFc2));
-         plan.parallel.expert = plan.parallel.expert_tensor = 2;
-       },
-       "expert_tensor 2 cuts experts with adapters, and nothing covers that yet; nearest legal: "
-       "expert_tensor 1"},
       {Rule::kFrozenStep, false,
        [](Job& job, Plan&) { job.model.frozen = {.embedding = true, .layers = 1}; },
        "cuts layers that have no backward, and nothing covers that yet; nearest legal: pipeline 1"},

@@ -24,6 +24,15 @@ constexpr const char* kOddExperts =
     "{layers: 3, hidden: 36, heads: 3, ffn: 50, vocab: 251, experts: {count: 3, top_k: 2, ffn: 7, "
     "shared_ffn: 9, shared_gate: true, dense_layers: [1]}}";
 
+constexpr const char* kLatentExperts =
+    "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 12, kv_rank: 10, "
+    "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 3, "
+    "ffn: 16, shared_ffn: 16, leading_dense: 1}}";
+constexpr const char* kExpertAdapters = "  routing: learned\n  adapters: {rank: 3, alpha: 5}\n";
+constexpr const char* kGatheredAdapters =
+    "  routing: learned\n  dispatcher: allgather\n"
+    "  adapters: {rank: 2, targets: [up, fc2, projection]}\n";
+
 const RankCase kExpertCases[] = {
     {"Two", 2, kExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n"},
     {"TwoLearned", 2, kGatedExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n", kLearned},
@@ -78,6 +87,23 @@ const RankCase kExpertCases[] = {
     {"Dropout", 4, kDroppingExperts,
      "parallel: {data: 4, expert: 2}\nmicro_batch: 1\nschedule: {kind: paired, strands: 2}\n",
      kLearned},
+    {"Adapters", 4, kGatedExperts,
+     "parallel: {data: 4, expert: 2}\nmicro_batch: 1\nrecompute: selective\n", kExpertAdapters},
+    {"AdaptersCut", 4, kGatedExperts,
+     "parallel: {data: 4, expert: 2, expert_tensor: 2}\nmicro_batch: 1\nsharding: NGG\n",
+     kExpertAdapters},
+    {"AdaptersOnTensorRanks", 4, kExperts,
+     "parallel: {tensor: 2, data: 2, expert_tensor: 2, expert: 2}\nsequence_parallel: true\n"
+     "micro_batch: 2\nrecompute: {modules: [moe]}\n",
+     "  adapters: {rank: 2, joined: true}\n"},
+    {"AdaptersOfSameRows", 4, kGatedExperts,
+     "parallel: {tensor: 2, data: 2}\nmicro_batch: 2\nsharding: GGG\n", kGatheredAdapters},
+    {"AdaptersOfLatents", 4, kLatentExperts,
+     "parallel: {tensor: 2, data: 2, expert: 4}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "recompute: {modules: [mla_up_proj]}\n",
+     kExpertAdapters},
+    {"AdaptersOfLatentsOnSameRows", 2, kLatentExperts,
+     "parallel: {tensor: 2}\nmicro_batch: 2\n", kExpertAdapters},
     {"EightInAPipeline", 8, kGatedExperts,
      "parallel: {pipeline: 2, data: 4, expert: 2}\nmicro_batch: 1\nrecompute: full\n"
      "sharding: {states: IIG, group: 2, expert_group: 2}\n",

@@ -257,6 +257,26 @@ const Case kCases[] = {
      "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, norm: layernorm}",
      "  adapters: {rank: 4, targets: [qkv, fc1], joined: true}\n  frozen: [layers 0]\n",
      "micro_batch: 2\nrecompute: {modules: [mlp, norm]}\n"},
+    {"AdaptersOfLatents",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 12, kv_rank: 10, "
+     "nope_head_dim: 8, rope_head_dim: 4, value_head_dim: 6}}",
+     "  adapters: {rank: 3, alpha: 5, dropout: 0.1}\n", "micro_batch: 2\n"},
+    {"AdaptersOfLatentKeys",
+     "{layers: 2, hidden: 32, heads: 4, ffn: 48, vocab: 256, latent: {query_rank: 0, kv_rank: 10, "
+     "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 3, "
+     "ffn: 16, shared_ffn: 16, leading_dense: 1}}",
+     "  routing: learned\n  adapters: {rank: 2, targets: [q, kv_down, kv_up, up]}\n",
+     "micro_batch: 2\nrecompute: {modules: [mla_up_proj, moe]}\n"},
+    {"AdaptersOfExperts",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 4, top_k: 2, "
+     "ffn: 24, shared_ffn: 40, shared_gate: true}}",
+     "  routing: learned\n  adapters: {rank: 3, alpha: 5}\n",
+     "micro_batch: 2\nrecompute: selective\n"},
+    {"AdaptersOfExpertsJoined",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, tied: true, experts: {count: 4, "
+     "top_k: 2, ffn: 24, leading_dense: 1, bias: true}}",
+     "  adapters: {rank: 2, targets: [fc1, fc2], joined: true}\n",
+     "micro_batch: 2\nrecompute: full\n"},
     {"FrozenLayers",
      "{layers: 4, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, dropout: 0.1}",
      "  frozen: [embedding, layers 0-1]\n"},

@@ -9,6 +9,7 @@
 #include <torch/optim/sgd.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -237,12 +238,14 @@ class Model {
   }
 
   /// What adapters add to a product: each part of a fused one has an A and a B of its own.
-  Tensor adapted(const Tensor& x, const std::string& name) {
-    const auto down = values_.find(name + "_lora_a");
-    if (down == values_.end()) return at::zeros({}, at::kDouble);
-    const Tensor& up = p(name + "_lora_b");
+  Tensor adapted(const Tensor& x, const std::string& name, std::int64_t expert = -1) {
+    const auto found = values_.find(name + "_lora_a");
+    if (found == values_.end()) return at::zeros({}, at::kDouble);
+    const auto own = [&](const Tensor& all) { return expert < 0 ? all : all[expert]; };
+    const Tensor down = own(found->second);
+    const Tensor up = own(p(name + "_lora_b"));
     const Adapters& adapters = *m_.adapters;
-    const Tensor narrow = at::matmul(dropped_input(x, name), down->second.t());
+    const Tensor narrow = at::matmul(dropped_input(x, name), down.t());
     if (narrow.size(-1) == adapters.rank) {
       return wide(at::matmul(narrow, up.t()), name) * adapters.scale();
     }
@@ -276,34 +279,49 @@ class Model {
               {AdapterTarget::kValue, keys}};
     }
     if (name.ends_with("fc1") && m_.gated) {
-      return {{AdapterTarget::kGate, m_.ffn}, {AdapterTarget::kUp, m_.ffn}};
+      const std::int64_t half = values_.at(name).size(-2) / 2;
+      return {{AdapterTarget::kGate, half}, {AdapterTarget::kUp, half}};
     }
     return {};
   }
 
   /// Columns of adapted parts in their places among all of a product.
   Tensor wide(const Tensor& parts, const std::string& name) {
-    const std::int64_t all = p(name).size(0);
+    const std::int64_t all = p(name).size(-2);
     if (parts.size(-1) == all) return parts;
     std::vector<Tensor> columns;
     std::int64_t begin = 0;
     for (const auto& [target, count] : parts_of(name)) {
       const bool adapted = m_.adapters->has(target);
+      std::vector<std::int64_t> sizes = parts.sizes().vec();
+      sizes.back() = count;
       columns.push_back(adapted ? parts.narrow(-1, begin, count)
-                                : at::zeros_like(parts.narrow(-1, 0, 1)).repeat({1, 1, count}));
+                                : at::zeros(sizes, parts.options()));
       if (adapted) begin += count;
     }
     return at::cat(columns, -1);
+  }
+
+  /// By the name of the weight in its layer.
+  static DropoutPlace place_of_adapter(std::string_view weight) {
+    static const std::map<std::string_view, DropoutPlace> kPlaces = {
+        {"attention.qkv", DropoutPlace::kQkvAdapter},
+        {"attention.q", DropoutPlace::kQkvAdapter},
+        {"attention.q_down", DropoutPlace::kQueryDownAdapter},
+        {"attention.q_up", DropoutPlace::kQueryUpAdapter},
+        {"attention.kv_down", DropoutPlace::kKeyValueDownAdapter},
+        {"attention.kv_up", DropoutPlace::kKeyValueUpAdapter},
+        {"attention.output", DropoutPlace::kProjectionAdapter},
+        {"mlp.fc1", DropoutPlace::kFc1Adapter},
+        {"mlp.fc2", DropoutPlace::kFc2Adapter}};
+    return kPlaces.at(weight);
   }
 
   Tensor dropped_input(const Tensor& x, const std::string& name) {
     const double probability = m_.adapters->dropout;
     if (probability == 0) return x;
     draw_.layer = std::stoll(name.substr(name.find('.') + 1));
-    draw_.place = name.ends_with("qkv")      ? DropoutPlace::kQkvAdapter
-                  : name.ends_with("output") ? DropoutPlace::kProjectionAdapter
-                  : name.ends_with("fc1")    ? DropoutPlace::kFc1Adapter
-                                             : DropoutPlace::kFc2Adapter;
+    draw_.place = place_of_adapter(std::string_view(name).substr(name.find('.', 7) + 1));
     draw_.probability = probability;
     const std::int64_t width = x.size(-1);
     const Tensor kept = kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
@@ -450,10 +468,10 @@ class Model {
   }
 
   Tensor feed_forward(const Tensor& rows, std::int64_t index) {
-    const ReferenceFeedForward of(job_, of_layer(index),
-                                  [&](const Tensor& x, const std::string& name) {
-                                    return adapted(x, fmt::format("layers.{}.{}", index, name));
-                                  });
+    const ReferenceFeedForward of(
+        job_, of_layer(index), [&](const Tensor& x, const std::string& name, std::int64_t expert) {
+          return adapted(x, fmt::format("layers.{}.{}", index, name), expert);
+        });
     if (!m_.layer_class(index).has_experts()) return of.mlp(rows, "mlp");
     const auto [out, counts] = of.mixture(rows);
     const std::string bias = fmt::format("layers.{}.router.correction_bias", index);

@@ -34,7 +34,7 @@ Tensor Feed::gate(const Tensor& wide) const {
 }
 
 Tensor Feed::linear(const Tensor& x, const std::string& name) const {
-  const Tensor y = at::matmul(x, p_(name).t()) + adapted_(x, name);
+  const Tensor y = at::matmul(x, p_(name).t()) + adapted_(x, name, -1);
   const Tensor bias = p_(name + "_bias");
   return bias.defined() ? y + bias : y;
 }
@@ -68,7 +68,7 @@ Tensor Feed::chosen(const Tensor& scores) const {
 
 Tensor Feed::expert(const Tensor& rows, std::int64_t index) const {
   const auto product = [&](const Tensor& x, const std::string& name) {
-    const Tensor y = at::matmul(x, p_(name)[index].t());
+    const Tensor y = at::matmul(x, p_(name)[index].t()) + adapted_(x, name, index);
     return m_.experts->bias ? y + p_(name + "_bias")[index].view({1, -1}) : y;
   };
   return product(gate(product(rows, "experts.fc1")), "experts.fc2");

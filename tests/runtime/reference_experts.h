@@ -14,8 +14,10 @@ namespace stepwright::testing {
 /// The feed-forward of a layer, by operations of which autograd knows the gradients.
 class ReferenceFeedForward {
  public:
-  /// What adapters add to the product of an input with the weight of that name in the layer.
-  using Adapted = std::function<at::Tensor(const at::Tensor& x, const std::string& name)>;
+  /// What adapters add to the product of an input with the weight of that name in the layer, or
+  /// with that of one expert (-1: of none).
+  using Adapted =
+      std::function<at::Tensor(const at::Tensor& x, const std::string& name, std::int64_t expert)>;
 
   ReferenceFeedForward(const Job& job, LayerParameters parameter, Adapted adapted)
       : job_(job), m_(job.model), p_(std::move(parameter)), adapted_(std::move(adapted)) {}

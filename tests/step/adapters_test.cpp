@@ -8,6 +8,7 @@
 
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/step/data_messages.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/program.h"
 #include "stepwright/step/work.h"
@@ -178,6 +179,44 @@ TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
     if (parameter.tensor_partial) whole += parameter.elements();
   }
   EXPECT_EQ(whole, static_cast<std::int64_t>(8 * (3 * kHidden + 2 * kHidden + 2 * kHidden)));
+}
+
+/// Projections into the latents stand whole on every tensor rank, which sees the same rows: nothing
+/// is summed but what stands beside cut ones.
+TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
+  Job job = job_of("deepseek-v2-lite", 1, 64, 4096);
+  adapt(job, 8);
+  Plan plan = plan_of(job, 8, 1);
+  for (const bool shared : {false, true}) {
+    plan.sequence_parallel = shared;
+    for (const LocalParameter& parameter :
+         local_layer_parameters(make_setting(job, plan), job.model.layer_class(1))) {
+      if (parameter.name.starts_with("attention.kv_down_lora"))
+        EXPECT_EQ(parameter.tensor_partial, shared) << parameter.name;
+      if (parameter.name == "attention.kv_up_lora_a") EXPECT_TRUE(parameter.tensor_partial);
+      if (parameter.name == "attention.kv_up_lora_b") EXPECT_FALSE(parameter.tensor_partial);
+    }
+  }
+}
+
+/// What expert-tensor ranks hold whole of experts' adapters is one message at the end of a step.
+TEST(Adapters, OfExpertsThatAreCutAreSummed) {
+  Job job = job_of("mixtral-8x7b", 2, 64, 4096);
+  adapt(job, 8);
+  Plan plan;
+  plan.parallel.data = 16;
+  plan.parallel.expert = 4;
+  plan.parallel.expert_tensor = 2;
+  plan.sharding = *sharding_of("NNN");
+  const UnitSize size =
+      unit_size(make_setting(job, plan),
+                local_layer_parameters(make_setting(job, plan), job.model.layer_class(0)));
+  // A of gate and input, and B of the second product, of two experts.
+  EXPECT_EQ(size.expert_partial, static_cast<std::int64_t>(2 * 8 * (2 * kHidden + kHidden)));
+  const auto messages = partial_gradients(plan, {.expert_partial = size.expert_partial});
+  const auto found = std::ranges::find(messages, GroupKind::kExpertTensor, &EndMessage::group);
+  ASSERT_NE(found, messages.end());
+  EXPECT_EQ(found->elements, size.expert_partial);
 }
 
 TEST(Frozen, LayersBelowTheLowestTrainedOneHaveNoBackward) {

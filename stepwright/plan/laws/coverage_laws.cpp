@@ -24,37 +24,18 @@ void repair_unfused_context(Repairs& repairs) {
   repairs.values(kContextKnob, {1});
 }
 
-/// Adapters stand in experts: gradients of what expert-tensor ranks hold whole are not summed.
-bool cuts_expert_adapters(const Job& job, const Plan& plan) {
-  if (!job.model.adapters || plan.parallel.expert_tensor == 1) return false;
-  const Adapters& adapters = *job.model.adapters;
-  return adapters.has(AdapterTarget::kGate) || adapters.has(AdapterTarget::kUp) ||
-         adapters.has(AdapterTarget::kFc2);
-}
-
 /// A whole layer has no backward: a position of such layers alone would wait for no gradient.
 bool cuts_resting_layers(const Job& job, const Plan& plan) {
   return plan.parallel.pipeline > 1 && job.model.freezes() &&
          job.model.layer_class(0).gradients == GradientPath::kAbove;
 }
 
-bool frozen_step(const Job& job, const Plan& plan) {
-  return cuts_expert_adapters(job, plan) || cuts_resting_layers(job, plan);
-}
-
-std::string frozen_step_values(const Job& job, const Plan& plan) {
-  if (cuts_expert_adapters(job, plan)) {
-    return "expert_tensor " + std::to_string(plan.parallel.expert_tensor) +
-           " cuts experts with adapters, and nothing covers that yet";
-  }
+std::string frozen_step_values(const Job& /*job*/, const Plan& plan) {
   return "pipeline " + std::to_string(plan.parallel.pipeline) +
          " cuts layers that have no backward, and nothing covers that yet";
 }
 
-void repair_frozen_step(Repairs& repairs) {
-  repairs.values(
-      cuts_expert_adapters(repairs.job(), repairs.plan()) ? kExpertTensorKnob : kPipelineKnob, {1});
-}
+void repair_frozen_step(Repairs& repairs) { repairs.values(kPipelineKnob, {1}); }
 
 /// Multi-token layers embed tokens without what stands beside the look-up of the first embedding.
 bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
@@ -76,7 +57,7 @@ void leave_multi_token_out(Repairs& repairs) {
 
 constexpr Law kCoverageLaws[] = {
     {Rule::kUnfusedContext, unfused_context, unfused_context_values, repair_unfused_context},
-    {Rule::kFrozenStep, frozen_step, frozen_step_values, repair_frozen_step},
+    {Rule::kFrozenStep, cuts_resting_layers, frozen_step_values, repair_frozen_step},
     {Rule::kMultiTokenStep, uncovered_multi_token, multi_token_values, leave_multi_token_out,
      true}};
 

@@ -22,7 +22,9 @@ std::vector<AdaptedColumns> adapted_columns(const Call& call) {
   std::vector<AdaptedColumns> found;
   for (const Parameter& weight : layer_parameters(model, model.layer_class(call.layer))) {
     if (weight.name != entry.weight) continue;
-    const std::int64_t ranks = weight.split == Split::kColumn ? call.rank.setting.tensor : 1;
+    const std::int64_t cut =
+        weight.expert ? call.rank.setting.expert_tensor : call.rank.setting.tensor;
+    const std::int64_t ranks = weight.split == Split::kColumn ? cut : 1;
     if (adapters(call).joined || weight.fused[0] == 0) return {{0, weight.rows / ranks}};
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < weight.fused.size(); ++i) {
@@ -54,7 +56,14 @@ void each_part(const Call& call, Take take) {
 
 DropoutPlace adapter_place(LayerPart part) {
   switch (part) {
-    case LayerPart::kQkv: return DropoutPlace::kQkvAdapter;
+    case LayerPart::kQkv:
+    case LayerPart::kQuery: return DropoutPlace::kQkvAdapter;
+    case LayerPart::kQueryDown: return DropoutPlace::kQueryDownAdapter;
+    case LayerPart::kQueryUp: return DropoutPlace::kQueryUpAdapter;
+    case LayerPart::kKeyValueDown: return DropoutPlace::kKeyValueDownAdapter;
+    case LayerPart::kKeyValueUp: return DropoutPlace::kKeyValueUpAdapter;
+    case LayerPart::kSharedFc1: return DropoutPlace::kSharedFc1Adapter;
+    case LayerPart::kSharedFc2: return DropoutPlace::kSharedFc2Adapter;
     case LayerPart::kAttentionOutput: return DropoutPlace::kProjectionAdapter;
     case LayerPart::kFc1: return DropoutPlace::kFc1Adapter;
     default: return DropoutPlace::kFc2Adapter;
@@ -65,29 +74,33 @@ double adapter_kept_scale(const Call& call) { return 1 / (1 - adapters(call).dro
 
 }  // namespace
 
-void adapter_up_forward(Call& call) {
-  const at::Tensor weight = call.weight();
-  std::vector<at::Tensor> parts;
-  each_part(call, [&](std::size_t i, std::int64_t first, std::int64_t count) {
-    parts.push_back(at::mm(narrow_part(call, call.read(0), i), weight.narrow(0, first, count).t()));
-  });
-  call.write(0, at::cat(parts, 1));
+std::int64_t adapter_width(const Call& call) {
+  return adapters(call).rank * static_cast<std::int64_t>(adapted_columns(call).size());
 }
 
-void adapter_up_data_gradient(Call& call) {
-  const at::Tensor weight = call.weight();
+at::Tensor adapter_up(const Call& call, const at::Tensor& rows, const at::Tensor& weight) {
+  std::vector<at::Tensor> parts;
+  each_part(call, [&](std::size_t i, std::int64_t first, std::int64_t count) {
+    parts.push_back(at::mm(narrow_part(call, rows, i), weight.narrow(0, first, count).t()));
+  });
+  return at::cat(parts, 1);
+}
+
+at::Tensor adapter_up_data_gradient(const Call& call, const at::Tensor& dy,
+                                    const at::Tensor& weight) {
   std::vector<at::Tensor> parts;
   each_part(call, [&](std::size_t, std::int64_t first, std::int64_t count) {
-    parts.push_back(at::mm(call.read(0).narrow(1, first, count), weight.narrow(0, first, count)));
+    parts.push_back(at::mm(dy.narrow(1, first, count), weight.narrow(0, first, count)));
   });
-  call.write(0, at::cat(parts, 1));
+  return at::cat(parts, 1);
 }
 
-void adapter_up_weight_gradient(Call& call) {
-  const at::Tensor gradient = call.gradient();
+void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
+                                const at::Tensor& gradient, double share) {
   each_part(call, [&](std::size_t i, std::int64_t first, std::int64_t count) {
-    const at::Tensor dy = call.read(0).narrow(1, first, count);
-    gradient.narrow(0, first, count).add_(at::mm(dy.t(), narrow_part(call, call.read(1), i)));
+    const at::Tensor own = rows.gradient.narrow(1, first, count);
+    gradient.narrow(0, first, count)
+        .add_(at::mm(own.t(), narrow_part(call, rows.narrow, i)), share);
   });
 }
 
@@ -121,7 +134,9 @@ void adapter_add(Call& call) {
 void adapter_dropout(Call& call) {
   const at::Tensor& x = call.read(0);
   const std::int64_t own = x.size(1);
-  const bool cut = call.op.part == LayerPart::kAttentionOutput || call.op.part == LayerPart::kFc2;
+  const LayerPart part = call.op.part;
+  const bool cut = part == LayerPart::kAttentionOutput || part == LayerPart::kFc2 ||
+                   part == LayerPart::kSharedFc2;
   const std::int64_t ranks = cut ? call.rank.setting.tensor : 1;
   const std::int64_t first = cut ? call.rank.place.tensor * own : 0;
   DropoutDraw draw = draw_of(call, adapter_place(call.op.part));

@@ -18,6 +18,12 @@ enum class DropoutPlace : std::uint8_t {
   kProjectionAdapter,
   kFc1Adapter,
   kFc2Adapter,
+  kSharedFc1Adapter,
+  kSharedFc2Adapter,
+  kQueryDownAdapter,
+  kQueryUpAdapter,
+  kKeyValueDownAdapter,
+  kKeyValueUpAdapter,
 };
 
 /// The numbers from which the masks of one dropout in one step are drawn.

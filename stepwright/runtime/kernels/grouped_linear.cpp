@@ -35,10 +35,12 @@ void grouped_linear_forward(Call& call) {
   const at::Tensor& x = call.read(0);
   const at::Tensor weight = call.weight();
   const at::Tensor bias = adds_expert_bias(call) ? call.bias() : at::Tensor();
+  const bool up = call.op.purpose == Purpose::kAdapterUp;
   at::Tensor y = at::empty({x.size(0), weight.size(1)}, x.options());
   each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor own = y.narrow(0, first, rows);
-    own.copy_(at::mm(x.narrow(0, first, rows), weight[expert].t()));
+    const at::Tensor in = x.narrow(0, first, rows);
+    own.copy_(up ? adapter_up(call, in, weight[expert]) : at::mm(in, weight[expert].t()));
     if (bias.defined()) own.add_(bias[expert].view({1, -1}));
   });
   call.write(0, std::move(y));
@@ -47,9 +49,13 @@ void grouped_linear_forward(Call& call) {
 void grouped_linear_data_gradient(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor weight = call.weight();
-  at::Tensor dx = at::empty({dy.size(0), weight.size(2)}, dy.options());
+  const bool up = call.op.purpose == Purpose::kAdapterUp;
+  at::Tensor dx = at::empty({dy.size(0), up ? adapter_width(call) : weight.size(2)}, dy.options());
   each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
-    dx.narrow(0, first, rows).copy_(at::mm(dy.narrow(0, first, rows), weight[expert]));
+    const at::Tensor own = dy.narrow(0, first, rows);
+    dx.narrow(0, first, rows)
+        .copy_(up ? adapter_up_data_gradient(call, own, weight[expert])
+                  : at::mm(own, weight[expert]));
   });
   call.write(0, std::move(dx));
 }
@@ -62,6 +68,10 @@ void grouped_linear_weight_gradient(Call& call) {
   const double part = share(call.rank.setting);
   each_expert(call, call.read(2), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor own = gradient[expert];
+    if (call.op.purpose == Purpose::kAdapterUp) {
+      return adapter_up_weight_gradient(call, {dy.narrow(0, first, rows), x.narrow(0, first, rows)},
+                                        own, part);
+    }
     const at::Tensor sum = at::mm(dy.narrow(0, first, rows).t(), x.narrow(0, first, rows));
     own.add_(sum, part);
     if (!of_bias.defined()) return;

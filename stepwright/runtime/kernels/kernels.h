@@ -14,9 +14,6 @@ void norm_backward_kernel(Call& call);
 void linear_forward(Call& call);
 void linear_data_gradient_kernel(Call& call);
 void linear_weight_gradient_kernel(Call& call);
-void adapter_up_forward(Call& call);
-void adapter_up_data_gradient(Call& call);
-void adapter_up_weight_gradient(Call& call);
 void adapter_scale(Call& call);
 void adapter_add(Call& call);
 void adapter_dropout(Call& call);
@@ -62,5 +59,20 @@ void optimizer_update(Call& call);
 void orthogonal_update(Call& call);
 void host_update(Call& call);
 void host_copy(Call& call);
+
+/// The second product of an adapter, part by part, of rows that have one B: `rows` is what A gives.
+at::Tensor adapter_up(const Call& call, const at::Tensor& rows, const at::Tensor& weight);
+at::Tensor adapter_up_data_gradient(const Call& call, const at::Tensor& dy,
+                                    const at::Tensor& weight);
+/// The rows of a result's gradient, and what A gave for them.
+struct AdapterRows {
+  at::Tensor gradient;
+  at::Tensor narrow;
+};
+/// Adds a share of B's gradient to it.
+void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
+                                const at::Tensor& gradient, double share);
+/// The columns of what A gives.
+std::int64_t adapter_width(const Call& call);
 
 }  // namespace stepwright

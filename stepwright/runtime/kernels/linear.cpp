@@ -46,7 +46,9 @@ at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
 }  // namespace
 
 void linear_forward(Call& call) {
-  if (call.op.purpose == Purpose::kAdapterUp) return adapter_up_forward(call);
+  if (call.op.purpose == Purpose::kAdapterUp) {
+    return call.write(0, adapter_up(call, call.read(0), call.weight()));
+  }
   const at::Tensor bias = call.bias();
   const at::Tensor weight = matrix(call, call.weight());
   const at::Tensor x = input(call, 0);
@@ -58,12 +60,16 @@ void linear_forward(Call& call) {
 }
 
 void linear_data_gradient_kernel(Call& call) {
-  if (call.op.purpose == Purpose::kAdapterUp) return adapter_up_data_gradient(call);
+  if (call.op.purpose == Purpose::kAdapterUp) {
+    return call.write(0, adapter_up_data_gradient(call, call.read(0), call.weight()));
+  }
   call.write(0, at::mm(result_gradient(call), matrix(call, call.weight())));
 }
 
 void linear_weight_gradient_kernel(Call& call) {
-  if (call.op.purpose == Purpose::kAdapterUp) return adapter_up_weight_gradient(call);
+  if (call.op.purpose == Purpose::kAdapterUp) {
+    return adapter_up_weight_gradient(call, {call.read(0), call.read(1)}, call.gradient(), 1);
+  }
   const at::Tensor dy = result_gradient(call);
   const at::Tensor x = input(call, 1);
   at::Tensor gradient = matrix(call, call.gradient());

@@ -50,8 +50,8 @@ void check_trained(const Architecture& model) {
   const bool of_mlp = model.adapters->has(AdapterTarget::kGate) ||
                       model.adapters->has(AdapterTarget::kUp) ||
                       model.adapters->has(AdapterTarget::kFc2);
-  refuse(of_mlp && model.experts, "adapters.targets", "experts",
-         "executed are those of attention and of dense models");
+  refuse(of_mlp && model.experts && model.adapters->dropout > 0, "adapters.dropout",
+         "of adapters beside experts", "leave it out");
 }
 
 void check_kernels(const Kernels& kernels) {

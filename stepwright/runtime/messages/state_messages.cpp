@@ -230,8 +230,9 @@ void gather_updated(Call& call) {
 
 void reduce_small(Call& call, bool tied) {
   std::vector<at::Tensor> gradients;
+  const bool expert = is_of_experts(call.op.group);
   for (const std::int32_t id : call.rank.store.order()) {
-    for (const StoredParameter* parameter : call.rank.store.unit(id).own(false)) {
+    for (const StoredParameter* parameter : call.rank.store.unit(id).own(expert)) {
       if (tied ? parameter->slice.name == kEmbeddingTable : parameter->slice.partial)
         gradients.push_back(parameter->gradient);
     }

@@ -25,6 +25,7 @@ struct PositionMessage {
 inline StepEnd step_end(const Job& job, const Plan& plan, const StageCost& stage) {
   const bool corrects = job.model.experts && job.model.experts->correction_bias;
   return {.partial = stage.size.partial,
+          .expert_partial = stage.size.expert_partial,
           .tied_table = stage.tied_table,
           .loss = stage.head,
           .experts = job.model.experts.has_value(),
