@@ -238,9 +238,15 @@ bool free_buckets(const Job& job) {
   return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
+/// What a grid may choose, in order.
+struct DataList {
+  std::vector<DataChoice> choices;
+  std::set<DataChoice> seen;
+};
+
 /// Adds one choice, where it is new and runs.
 void add_data_choice(DataTable& table, const Job& job, const Dimensions& space, const Plan& plan,
-                     std::set<DataChoice>& seen) {
+                     DataList& list) {
   Plan usual = canonical(plan, job);
   const FrameworkLaw::Joint joint = joint_of(space, kOfStates, job, usual, kOfDataMessages);
   if (!joint.runs() || not_run_by(space, job, usual, {Ability::kAccumulate})) return;
@@ -256,8 +262,8 @@ void add_data_choice(DataTable& table, const Job& job, const Dimensions& space, 
                           usual.parameter_bucket,
                           usual.offload,
                           joint};
-  if (!seen.insert(choice).second) return;
-  table.choices.push_back(choice);
+  if (!list.seen.insert(choice).second) return;
+  list.choices.push_back(choice);
   ++table.joints[{joint, choice.gathers()}];
   table.holds |= joint.holds;
   table.gathering += choice.gathers() ? 1 : 0;
@@ -301,7 +307,7 @@ std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dime
 /// Adds what a strategy with its groups, which stand for `groups` points, leaves to choose.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_data_choices(DataTable& table, const Job& job, const Dimensions& space, Plan plan,
-                      std::int64_t groups, std::set<DataChoice>& seen) {
+                      std::int64_t groups, DataList& list) {
   std::vector<Algorithm> algorithms = legal_algorithms(job, space, plan);
   const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
   count(table.refused, Rule::kDataCollectives, groups * refused);
@@ -318,7 +324,7 @@ void add_data_choices(DataTable& table, const Job& job, const Dimensions& space,
             plan.gradient_bucket = gradients;
             plan.parameter_bucket = parameters;
             plan.collectives.data = algorithm;
-            add_data_choice(table, job, space, plan, seen);
+            add_data_choice(table, job, space, plan, list);
           }
         }
       }
@@ -352,14 +358,14 @@ Dimensions legal_types(const Job& job, const Dimensions& space, Plan plan) {
 /// All groups of one strategy.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Plan plan,
-                  const Groups& groups, std::set<DataChoice>& seen) {
+                  const Groups& groups, DataList& list) {
   const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
   const std::int64_t algorithms = std::ssize(legal.collectives.data);
   if (!is_paro_strategy(plan.sharding)) {
     return count(table.refused, Rule::kShardingStrategy, all * algorithms);
   }
   if (!plan.sharding.uses(Spread::kInner)) {
-    return add_data_choices(table, job, legal, plan, all, seen);
+    return add_data_choices(table, job, legal, plan, all, list);
   }
   const auto broken = [&](std::int64_t inner, std::int64_t expert) {
     plan.sharding.group = inner;
@@ -381,7 +387,7 @@ void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Pla
     for (const std::int64_t expert : experts) {
       plan.sharding.group = inner;
       plan.sharding.expert_group = expert;
-      add_data_choices(table, job, legal, plan, same, seen);
+      add_data_choices(table, job, legal, plan, same, list);
     }
   }
 }
@@ -483,19 +489,20 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
   return table;
 }
 
-DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal) {
+DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal, DataLists& lists) {
   DataTable table;
   const Dimensions types = legal_types(job, space, legal);
   const Groups groups{resolved(space.sharding_group, node_sharding_group(job.cluster, legal)),
                       resolved(space.expert_group, node_expert_group(job.cluster, legal))};
-  std::set<DataChoice> seen;
+  DataList list;
   for (const Sharding& states : space.sharding) {
     Plan plan = legal;
     plan.sharding = states;
     plan.sharding.group = plan.sharding.expert_group = 1;
-    add_strategy(table, job, types, plan, groups, seen);
+    add_strategy(table, job, types, plan, groups, list);
   }
-  table.choices.shrink_to_fit();
+  list.choices.shrink_to_fit();
+  table.choices = *lists.insert(std::move(list.choices)).first;
   return table;
 }
 

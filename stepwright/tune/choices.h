@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -101,9 +103,12 @@ struct StageTable {
   AbilityCounts not_run{};
 };
 
+/// Lists of choices, each held once: those of many grids are alike.
+using DataLists = std::set<std::vector<DataChoice>>;
+
 struct DataTable {
-  std::vector<DataChoice> choices;
-  std::uint64_t holds = 0;  ///< What any of them says to the lines of the framework.
+  std::span<const DataChoice> choices;  ///< One of the lists.
+  std::uint64_t holds = 0;              ///< What any of them says to the lines of the framework.
   /// How many say what, and gather parameters or do not.
   std::map<std::pair<FrameworkLaw::Joint, bool>, std::int64_t> joints;
   std::int64_t gathering = 0;  ///< How many of them gather parameters.
@@ -124,7 +129,7 @@ std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices);
 BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid);
 /// `legal` is a plan of the grid that breaks no rule.
 StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal);
-DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal);
+DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal, DataLists& lists);
 
 /// Whether the search tries a balanced split beside a plan's even one: where the job lists no
 /// splits and its framework runs any.

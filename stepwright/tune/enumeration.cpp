@@ -259,7 +259,7 @@ const DataTable& Enumeration::data(const Plan& legal) {
                     groups_ask_degrees_ ? legal.parallel : Parallel{}};
   auto found = data_.find(key);
   if (found == data_.end()) {
-    found = data_.emplace(key, data_table(job_, space_, legal)).first;
+    found = data_.emplace(key, data_table(job_, space_, legal, lists_)).first;
   }
   return found->second;
 }

@@ -85,6 +85,7 @@ class Enumeration {
   const Dimensions& space_;
   WordSet model_words_;  ///< Of the job's model; of its framework some depend on degrees.
   std::map<StageKey, StageTable> stages_;
+  DataLists lists_;
   std::map<DataKey, DataTable> data_;
   std::vector<GridChoice> grids_;
   std::int64_t total_ = 0;

@@ -1,14 +1,15 @@
 #include "stepwright/tune/sharding_floor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stepwright/plan/optimizer_traits.h"
 
 namespace stepwright {
 namespace {
 
-/// Lists of times that are kept, of some kilobytes each.
-constexpr std::size_t kMostTimes = 1024;
+/// Costs of some 300 bytes each after which those that were not asked for meanwhile are forgotten.
+constexpr std::size_t kMostCosts = 12288;
 
 /// Finds a kind in a list, adding it where it is new.
 std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
@@ -82,9 +83,12 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
 
 const std::vector<DataCost>& ShardingFloor::times(const Side& side, const Plan& grid,
                                                   const StageCost& stage) {
-  const auto [entry, fresh] = times_.try_emplace(side);
-  std::vector<DataCost>& list = entry->second;
-  if (!fresh) return list;
+  if (const auto found = times_.find(side); found != times_.end()) return found->second;
+  held_ += side.kinds->size();
+  if (auto before = older_times_.extract(side)) {
+    return times_.insert(std::move(before)).position->second;
+  }
+  std::vector<DataCost>& list = times_[side];
   list.resize(side.kinds->size());
   const StateSpread none{.routed = side.routed};
   if (none.held(stage.size) + none.frozen(stage.size) == 0) return list;
@@ -102,7 +106,10 @@ const std::vector<DataCost>& ShardingFloor::times(const Side& side, const Plan& 
 }
 
 void ShardingFloor::trim() {
-  if (times_.size() > kMostTimes) times_.clear();
+  if (held_ <= kMostCosts) return;
+  older_times_ = std::move(times_);
+  times_.clear();
+  held_ = 0;
 }
 
 ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const Overlap& overlap,

@@ -115,6 +115,8 @@ class ShardingFloor {
   std::set<ShardingKinds> kinds_;
   std::map<const DataTable*, ShardingTable> tables_;
   std::map<Side, std::vector<DataCost>> times_;
+  std::size_t held_ = 0;                               ///< Costs in `times_`.
+  std::map<Side, std::vector<DataCost>> older_times_;  ///< Asked for before the last `trim`.
 };
 
 }  // namespace stepwright
