@@ -348,7 +348,7 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> f
   for (SourceFile& file : sources) {
     if (auto script = carried_script(file)) file = std::move(*script);
     if (!file.name.ends_with(".py") || is_python_form(word, file)) continue;
-    if (auto script = launched_script(file, given)) file = std::move(*script);
+    if (auto script = launched_script(file, given, files)) file = std::move(*script);
   }
   const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
   Draft draft;

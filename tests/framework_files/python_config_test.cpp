@@ -113,6 +113,64 @@ TEST(PythonConfig, KeepsWhatAnotherNameHeld) {
   EXPECT_EQ(config_value(config, "second.x"), "2");
 }
 
+TEST(PythonConfig, ObjectsAreTheSameUnderEachName) {
+  const PythonConfig config = config_of(R"(
+def fill(part, size):
+    part.size = size
+    part.more.deep = True
+def f() -> Config:
+    model = Model(size=1)
+    config = Config(model=model)
+    model.size = 2
+    optimizer = config.optimizer
+    optimizer.lr = 1e-4
+    config.optimizer.name = "adam"
+    other = somewhere()
+    config.other = other
+    fill(part=other, size=3)
+    return config
+)");
+  EXPECT_EQ(config_value(config, "model.size"), "2");
+  EXPECT_EQ(config_value(config, "optimizer.lr"), "1e-4");
+  EXPECT_EQ(config_value(config, "optimizer.name"), "adam");
+  EXPECT_EQ(config_value(config, "other.size"), "3");
+  EXPECT_EQ(config_value(config, "other.more.deep"), "true");
+  ASSERT_EQ(config.unread.size(), 1U);
+  EXPECT_EQ(config.unread[0].name, "part");
+  EXPECT_EQ(config.unread[0].expression, "somewhere()");
+}
+
+TEST(PythonConfig, FollowsWhatKnownValuesGive) {
+  const PythonConfig config = config_of(R"(
+@dataclass
+class Parts:
+    depth: int = 2  # of each
+    width: int = 4
+def f(
+    # the tensor's
+    tp: int = 2,  # ranks
+    pp: int = tp_of(),
+) -> Config:
+    config = Config(name=f"tp{tp}", open=f"pp{pp}", parts=Parts(width=-tp * 3))
+    config.list = [(a, b) for a in range(2) for b in "xy".split("x") if b]
+    config.open_list = [a for a in unknown if a]
+    config.either = pp or 4
+    config.rate = .5 if 1.5 > 1 and "b" in {"a", "b"} else 2
+    config.many = 2 ** 10 - 1
+    return config
+)");
+  EXPECT_EQ(config_value(config, "name"), "tp2");
+  EXPECT_EQ(config_value(config, "parts.depth"), "2");
+  EXPECT_EQ(config_value(config, "parts.width"), "-6");
+  EXPECT_EQ(config_value(config, "rate"), ".5");
+  EXPECT_EQ(config_value(config, "many"), "1023");
+  EXPECT_EQ(config.tree.find("list")->items.size(), 2U);
+  for (const char* open : {"open", "open_list", "either"}) {
+    EXPECT_EQ(config_value(config, open), "nothing") << open;
+    EXPECT_TRUE(has_unread(config, open)) << open;
+  }
+}
+
 TEST(PythonConfig, BindsArguments) {
   const PythonConfig config = config_of(
       "def base(size: int, *, tp: int = 1, **rest) -> Config:\n"

@@ -196,6 +196,54 @@ if __name__ == "__main__":
   EXPECT_EQ(plan.planned.job.cluster.nodes, 1);
 }
 
+TEST(PythonLauncher, ComprehensionsNest) {
+  const ImportedPlan plan = launched_plan(launcher_text(R"(
+SIZES = {"tensor": 2, "pipeline": 2}
+words = [word for name, size in SIZES.items() if size > 1
+         for word in (f"--{name}-model-parallel-size", str(size))]
+names = {name: 2 ** size for name in ("context",) for size in [1]}
+subprocess.run(["torchrun", "pretrain_gpt.py", *MODEL.split(), *words, "--context-parallel-size",
+                str(names["context"]) if names else fail()])
+)"));
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(plan.planned.plan.parallel.pipeline, 2);
+  EXPECT_EQ(plan.planned.plan.parallel.context, 2);
+}
+
+TEST(PythonLauncher, ImportsComeFromTheOtherFiles) {
+  const std::vector<SourceFile> files = {
+      {"run/launch.py",
+       launcher_text("from .sizes import TP as size, words\nimport run.more as m\n"
+                     "import torch\n"
+                     "subprocess.run(['torchrun', 'pretrain_gpt.py', *MODEL.split()"
+                     ", *words(size), *m.MORE, *torch.words()])\n")},
+      {"run/sizes.py",
+       "TP = 2\ndef words(n):\n    return ['--tensor-model-parallel-size', str(n)]\n"},
+      {"run/more.py", "from .sizes import TP\nMORE = ['--context-parallel-size', f'{TP}']\n"},
+      {"run/broken.py", "words = (\n"}};
+  const ImportedPlan plan =
+      import_sources("megatron", std::span(files).first(1), {.cluster = "dgx-h100"});
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 1) << "nobody knows";
+  const auto script = launched_script(files.front(), {}, files);
+  ASSERT_TRUE(script);
+  EXPECT_THAT(script->text, testing::AllOf(HasSubstr(" --tensor-model-parallel-size 2 "),
+                                           HasSubstr(" --context-parallel-size 2 ${words}")));
+}
+
+TEST(PythonLauncher, FunctionsOnlyDoWhatIsAskedOfThem) {
+  const ImportedPlan plan = launched_plan(launcher_text(R"(
+def start(tp, left=3):
+    again = start(tp, left - 1) if left > 0 else None
+    return again or ["--tensor-model-parallel-size", str(tp)]
+class Sizes:
+    parts: Sizes = Sizes()
+debug = False
+debug and subprocess.run("torchrun pretrain_gpt.py " + MODEL)
+subprocess.run(f"torchrun pretrain_gpt.py {MODEL} {' '.join(start(2))}")
+)"));
+  EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
+}
+
 TEST(PythonLauncher, OtherFilesStayWhatTheyAre) {
   const SourceFile quiet{"model.py", "import torch\nx = torch.zeros(1)\n"};
   EXPECT_FALSE(launched_script(quiet, {}).has_value());

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "stepwright/framework_files/launchers/python_script.h"
+#include "stepwright/framework_files/syntax/python_library.h"
 #include "stepwright/framework_files/syntax/python_program.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
@@ -24,20 +26,41 @@ std::string_view last_of_path(std::string_view path) {
   return path.substr(path.rfind('.') + 1);  // `npos` and one are the beginning.
 }
 
+PythonObject given_value(const std::string& text, std::uint32_t line) {
+  if (text == "True" || text == "true") return PythonObject::boolean(true);
+  if (text == "False" || text == "false") return PythonObject::boolean(false);
+  const bool digits = !text.empty() && text.size() < 18 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? PythonObject::integer(std::stoll(text), line) : PythonObject::string(text, line);
+}
+
 /// What a program starts, as it is followed.
-class Launches {
+class Launches final : public PythonHost {
  public:
-  explicit Launches(PythonGiven& given) : given_(given) {
-    given_.environment.body->made_by = "environ";
-    given_.call = [this](const std::string& path, const PythonArguments& arguments) {
-      return called(path, arguments);
-    };
+  /// `values`: of names, attributes, parameters and variables of the environment.
+  explicit Launches(std::map<std::string, std::string, std::less<>> values)
+      : values_(std::move(values)) {
+    environment_.body->made_by = "environ";
   }
 
   [[nodiscard]] const PythonScript& script() const { return script_; }
 
- private:
-  std::optional<PythonObject> called(const std::string& path, const PythonArguments& given) {
+  [[nodiscard]] bool cautious() const override { return false; }
+
+  std::optional<PythonObject> told(std::string_view name, std::uint32_t line) override {
+    const auto said = values_.find(name);
+    return said == values_.end() ? std::nullopt : std::optional(given_value(said->second, line));
+  }
+
+  PythonObject named(const std::string& path, const std::string& full,
+                     std::uint32_t line) override {
+    if (full == "os.environ") return environment_;
+    if (full == "sys.executable") return PythonObject::string("python", line);
+    return PythonObject::unknown(full == "sys.argv" ? "argv" : path, line);
+  }
+
+  std::optional<PythonObject> called(const PythonCall& call) override {
+    const auto& [written, path, given, file] = call;
     if (path.starts_with('.')) return method(path.substr(1), given);
     if (starts(path, given)) return PythonObject::unknown("result", given.line);
     if (path == "os.getenv" || path == "os.environ.get") return variable(given);
@@ -50,15 +73,19 @@ class Launches {
     if (path == "dataclasses.field" || last == "Option" || last == "Argument") return option(given);
     // THUDM/slime slime/utils/external_utils/command_utils.py.
     if (last == "get_default_wandb_args") return PythonObject::string("", given.line);
-    if (path.starts_with("class ") && last == "ExecuteTrainConfig") {
-      PythonObject fields = PythonObject::record();
-      fields.body->set("num_nodes", PythonObject::integer(1, given.line));
-      fields.body->set("extra_env_vars", PythonObject::string("", given.line));
-      return fields;
-    }
     return std::nullopt;
   }
 
+  std::optional<PythonObject> inherited(const std::string& full, std::uint32_t line) override {
+    // THUDM/slime slime/utils/external_utils/command_utils.py.
+    if (last_of_path(full) != "ExecuteTrainConfig") return std::nullopt;
+    PythonObject fields = PythonObject::record();
+    fields.body->set("num_nodes", PythonObject::integer(1, line));
+    fields.body->set("extra_env_vars", PythonObject::string("", line));
+    return fields;
+  }
+
+ private:
   /// A default of `field`, `typer.Option`.
   static PythonObject option(const PythonArguments& given) {
     const PythonObject* value = given.find("default", 0);
@@ -71,9 +98,9 @@ class Launches {
     if (name == nullptr || !name->is(ObjectKind::kText)) {
       return PythonObject::unknown("environment", given.line);
     }
-    const auto said = given_.values.find(name->text.text);
-    if (said != given_.values.end()) return PythonObject::string(said->second, given.line);
-    return *python_object_method(given_.environment, "get", given);
+    const auto said = values_.find(name->text.text);
+    if (said != values_.end()) return PythonObject::string(said->second, given.line);
+    return *python_object_method(environment_, "get", given);
   }
 
   bool starts(const std::string& path, const PythonArguments& given) {
@@ -122,7 +149,7 @@ class Launches {
 
   void run(const PythonObject& words, const PythonArguments& given) {
     if (script_.commands() >= kMostLaunches) return;
-    export_all(given_.environment, given.line);
+    export_all(environment_, given.line);
     for (const auto& [name, value] : given.named) {
       if (name == "env") export_all(value, given.line);
     }
@@ -150,7 +177,7 @@ class Launches {
     const bool model = type != nullptr && !type->is(ObjectKind::kNone);
     const std::uint32_t line = given.line;
     script_.variable("CUDA_DEVICE_MAX_CONNECTIONS", {"1", line}, line);
-    export_all(given_.environment, line);
+    export_all(environment_, line);
     if (variables != nullptr) export_all(*variables, line);
     PythonString text;
     if (model) {
@@ -173,7 +200,7 @@ class Launches {
       PythonArguments rest = given;
       rest.unnamed.erase(rest.unnamed.begin());
       const PythonObject* key = rest.find("key", 0);
-      const bool said = key != nullptr && given_.values.contains(key->text.text);
+      const bool said = key != nullptr && values_.contains(key->text.text);
       return said ? std::optional(variable(rest)) : std::nullopt;
     }
     if (self.body->made_by != "argparse") return std::nullopt;
@@ -220,36 +247,46 @@ class Launches {
     return nothing;
   }
 
-  PythonGiven& given_;
+  std::map<std::string, std::string, std::less<>> values_;
+  PythonObject environment_ = PythonObject::record();  ///< Which the program may change.
   PythonScript script_;
 };
 
 /// Names that a person gives values, as far as a program has them.
-std::string settings_of(const SourceFile& file, const Given& given, PythonGiven& values) {
-  std::string names;
+std::map<std::string, std::string, std::less<>> settings_of(const SourceFile& file,
+                                                            const Given& given) {
+  std::map<std::string, std::string, std::less<>> values;
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
     if (equals == std::string::npos || !is_shell_name(name) || !holds(file, name)) continue;
-    values.values[name] = setting.substr(equals + 1);
-    names += name + " ";
+    values[name] = setting.substr(equals + 1);
   }
-  return names;
+  return values;
 }
 
 }  // namespace
 
-std::optional<SourceFile> launched_script(const SourceFile& file, const Given& given) {
+std::optional<SourceFile> launched_script(const SourceFile& file, const Given& given,
+                                          std::span<const SourceFile> others) {
   const bool may = holds(file, "subprocess") || holds(file, "os.system") ||
                    holds(file, "os.exec") || holds(file, "execute_train") ||
                    holds(file, "os.popen");
   const bool own = file.text.find_first_of("\x01\x02") != std::string::npos;
   if (!file.name.ends_with(".py") || !may || own) return std::nullopt;
-  PythonGiven values;
-  const std::string names = settings_of(file, given, values);
+  std::vector<PythonText> texts = {{file.text, file.name}};
+  for (const SourceFile& one : others) {
+    const bool other = one.name.ends_with(".py") && one.name != file.name;
+    if (other) texts.push_back({one.text, one.name});
+  }
+  const auto values = settings_of(file, given);
   Launches launches(values);
-  follow_python(file.text, file.name, values, [&] { return launches.script().commands() > 0; });
+  PythonProgram program(texts, launches);
+  program.begin(0);
+  program.follow_uncalled([&] { return launches.script().commands() > 0; });
   if (launches.script().commands() == 0) return std::nullopt;
+  std::string names;
+  for (const auto& [name, value] : values) names += name + " ";
   return SourceFile{file.name, launches.script().take(names)};
 }
 

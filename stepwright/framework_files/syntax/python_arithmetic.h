@@ -3,20 +3,21 @@
 #include <optional>
 #include <string_view>
 
-#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/syntax/python_object.h"
 
 namespace stepwright {
 
-/// The result of one of `+-*/` on whole numbers (`/` is the whole quotient), of `+` on two lists,
-/// or of a list times a number; nothing for other values, and beyond 2^63 and 10,000 values.
-std::optional<Tree> combined_python(char op, const Tree& a, const Tree& b);
+/// The result of an operator ("+", "-", "*", "/", "//", "%", "**") on whole numbers, texts (also
+/// "/" of paths and "%" of values) and lists; unknown where nobody knows, beyond 2^63 and 10,000
+/// items.
+PythonObject python_operation(std::string_view sign, const PythonObject& a, const PythonObject& b);
 
-/// What `upper`, `lower`, `startswith` and `endswith` of a text give; nothing for other methods and
-/// values.
-std::optional<Tree> python_method(const Tree& text, std::string_view method, const Tree& arguments);
+/// `-value`.
+PythonObject python_negative(PythonObject value);
 
-/// Whether "==", "!=", "<", "<=", ">" or ">=" holds of two texts or of two numbers; nothing where
+/// Whether "==", "!=", "<", "<=", ">", ">=", "in", "not in", "is" or "is not" holds; nothing where
 /// nobody knows.
-std::optional<bool> compared_python(std::string_view sign, const Tree& a, const Tree& b);
+std::optional<bool> python_comparison(std::string_view sign, const PythonObject& a,
+                                      const PythonObject& b);
 
 }  // namespace stepwright

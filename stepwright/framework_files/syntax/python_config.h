@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/syntax/python_program.h"
 
 namespace stepwright {
 
@@ -30,12 +31,6 @@ struct PythonWords {
   std::vector<std::string_view> same{};
 };
 
-/// A text of Python, and the name of its file.
-struct PythonText {
-  std::string_view text;
-  std::string name;
-};
-
 /// A place of a configuration whose value no literal says.
 struct PythonUnread {
   std::string name;        ///< "training.steps".
@@ -52,11 +47,11 @@ struct PythonConfig {
 
 /// The configuration that a function of the first text returns, of "name" or
 /// "name(precision='fp8')"; without `function` the only one that does. Assignments are followed in
-/// their order, into functions of the same text too, and into those of the other texts where it has
-/// none of that name, whose values have no lines; conditions on known values are decided. Nothing
-/// is executed. Fails with `kInput` where several functions return configurations (naming them),
-/// where `function` is none of them, on functions that call themselves, beyond 10,000 assignments,
-/// and on texts whose values grow beyond a million.
+/// their order, into functions and classes of the same text too, and into those of the other texts
+/// where it has none of that name, whose values have no lines; conditions on known values are
+/// decided. Nothing is executed. Fails with `kInput` where several functions return configurations
+/// (naming them), where `function` is none of them, where what it returns is not followed, and as
+/// `PythonProgram` and `python_tree` do.
 PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
                                 const std::string& function);
 

@@ -1,10 +1,13 @@
+#include "stepwright/framework_files/syntax/python_library.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "stepwright/framework_files/syntax/python_object.h"
+#include "stepwright/framework_files/syntax/python_arithmetic.h"
 
 namespace stepwright {
 namespace {
@@ -18,6 +21,44 @@ PythonString stripped_text(const PythonString& text, std::string_view what, bool
   while (left && begin < end && what.find(text.text[begin]) != std::string_view::npos) ++begin;
   while (right && end > begin && what.find(text.text[end - 1]) != std::string_view::npos) --end;
   return text.part(begin, end - begin);
+}
+
+/// Words of a text as `split()` (no separator) or `shlex.split` makes them.
+PythonObject python_split(const PythonString& text, std::string_view separator, bool quotes) {
+  PythonObject words = PythonObject::list();
+  PythonString word;
+  bool begun = false;
+  const auto end_word = [&](bool keep) {
+    if (keep && words.body->items.size() < kMostPythonItems) {
+      words.body->items.push_back(PythonObject::string(word));
+    }
+    word = {};
+    begun = false;
+  };
+  char quote = '\0';
+  for (std::size_t at = 0; at < text.text.size(); ++at) {
+    const char c = text.text[at];
+    const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (quotes && quote == '\0' && (c == '"' || c == '\'')) {
+      quote = c;
+      begun = true;
+    } else if (quote != '\0' && c == quote) {
+      quote = '\0';
+    } else if (quotes && quote != '\'' && c == '\\' && at + 1 < text.text.size()) {
+      word.add(text.part(++at, 1));
+      begun = true;
+    } else if (quote == '\0' && separator.empty() && blank) {
+      if (begun) end_word(true);
+    } else if (!separator.empty() && text.text.substr(at).starts_with(separator)) {
+      end_word(true);
+      at += separator.size() - 1;
+    } else {
+      word.add(text.part(at, 1));
+      begun = true;
+    }
+  }
+  end_word(begun || !separator.empty());
+  return words;
 }
 
 PythonString joined_texts(const PythonString& between, const PythonObject& list) {
@@ -119,23 +160,21 @@ std::optional<PythonObject> text_method(const PythonObject& self, std::string_vi
   return std::nullopt;
 }
 
-void extend_list(PythonObject& self, const PythonObject& more) {
+void extend_list(PythonObject& self, PythonObject more) {
+  more.truth = true;
   // Of itself, too.
-  PythonObject rest = python_copy(more);
-  rest.truth = true;
   const std::vector<PythonObject> added =
-      rest.is(ObjectKind::kList) ? rest.body->items : std::vector<PythonObject>{rest};
-  self.body->items.insert(self.body->items.end(), added.begin(), added.end());
+      more.is(ObjectKind::kList) ? more.body->items : std::vector<PythonObject>{more};
+  for (const PythonObject& item : added) self.body->add(item);
 }
 
 std::optional<PythonObject> list_method(PythonObject& self, std::string_view method,
                                         const PythonArguments& given) {
   const PythonObject* first = given.find("", 0);
-  constexpr std::size_t kMost = 10'000;
   if (method == "copy") return python_library("list", {{self}, {}, given.line});
-  if (first == nullptr || self.body->items.size() > kMost) return std::nullopt;
+  if (first == nullptr || self.body->items.size() >= kMostPythonItems) return std::nullopt;
   if (method == "append") {
-    self.body->items.push_back(python_copy(*first));
+    self.body->add(*first);
   } else if (method == "extend") {
     extend_list(self, *first);
   } else if (method == "insert" && first->is(ObjectKind::kInteger) && given.unnamed.size() == 2) {
@@ -159,6 +198,7 @@ std::optional<PythonObject> record_method(PythonObject& self, std::string_view m
                                           const PythonArguments& given) {
   auto& members = self.body->members;
   const PythonObject* first = given.find("", 0);
+  if (!self.body->made_by.empty() && self.body->made_by != "environ") return std::nullopt;
   if (method == "items" || method == "keys" || method == "values") {
     PythonObject all = PythonObject::list();
     for (const auto& [key, value] : members) {
@@ -213,6 +253,16 @@ PythonObject mapping_of(const PythonArguments& given) {
   return made;
 }
 
+/// A copy of an object with other values in it.
+std::optional<PythonObject> replaced(const PythonObject& object, const PythonArguments& given) {
+  if (!object.is(ObjectKind::kRecord)) return std::nullopt;
+  PythonObject made = python_copy(object);
+  for (const auto& [name, value] : given.named) {
+    if (made.is(ObjectKind::kRecord)) made.body->set(name, value);
+  }
+  return made;
+}
+
 std::optional<PythonObject> of_nothing(std::string_view name, std::uint32_t line) {
   if (name == "dict") return PythonObject::record();
   if (name == "list" || name == "tuple") return PythonObject::list();
@@ -262,9 +312,12 @@ std::optional<PythonObject> python_library(std::string_view name, const PythonAr
   if (given.unnamed.empty()) return of_nothing(name, given.line);
   const PythonObject& first = given.unnamed.front();
   if (name == "str" || name == "os.fspath") return PythonObject::string(python_str(first));
+  if (name == "copy.deepcopy" || name == "deepcopy" || name == "copy.copy") {
+    return python_copy(first);
+  }
+  if (name == "dataclasses.replace" || name == "replace") return replaced(first, given);
   if (name == "int") return whole_number(first, given.line);
-  if (name == "float" && (first.is(ObjectKind::kInteger) || first.is(ObjectKind::kText)))
-    return first;
+  if (name == "float" && !first.is(ObjectKind::kNone)) return first;
   if (name == "bool") {
     const auto truth = python_truth(first);
     return truth ? std::optional(PythonObject::boolean(*truth)) : std::nullopt;

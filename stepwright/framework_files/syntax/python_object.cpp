@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "stepwright/core/error.h"
 
@@ -12,80 +13,28 @@ namespace {
 
 using ObjectKind = PythonObject::Kind;
 
-/// Bytes of one text, and items of one list.
 constexpr std::size_t kLongestPythonText = std::size_t{1} << 18;
-constexpr std::size_t kMostObjects = 10'000;
 
-PythonObject joined_lists(const PythonObject& a, const PythonObject& b) {
-  PythonObject both = PythonObject::list();
-  both.body->items = a.body->items;
-  both.body->items.insert(both.body->items.end(), b.body->items.begin(), b.body->items.end());
-  return both.body->items.size() > kMostObjects ? PythonObject::unknown("list", a.line) : both;
+/// Whether a value holds a body, or is too large to look.
+bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
+  std::size_t looked = 0;
+  std::vector<const PythonObject*> waiting = {&value};
+  while (!waiting.empty()) {
+    const PythonObject* one = waiting.back();
+    waiting.pop_back();
+    if (one->body == nullptr) continue;
+    if (one->body.get() == body || ++looked > kMostPythonItems) return true;
+    for (const PythonObject& item : one->body->items) waiting.push_back(&item);
+    for (const auto& [key, member] : one->body->members) waiting.push_back(&member);
+  }
+  return false;
 }
 
-PythonObject whole_result(char sign, std::int64_t a, std::int64_t b, std::uint32_t line) {
-  std::int64_t result = 0;
-  bool bad = false;
-  if (sign == '+') bad = __builtin_add_overflow(a, b, &result);
-  if (sign == '-') bad = __builtin_sub_overflow(a, b, &result);
-  if (sign == '*') bad = __builtin_mul_overflow(a, b, &result);
-  if (sign == '/' || sign == '%') {
-    bad = b <= 0 || a < 0;
-    if (!bad) result = sign == '/' ? a / b : a % b;
-  }
-  return bad ? PythonObject::unknown("number", line) : PythonObject::integer(result, line);
-}
-
-/// "%s %d" % (a, b).
-PythonObject percent_formatted(const PythonString& format, const PythonObject& values) {
-  std::vector<PythonObject> given = {values};
-  if (values.is(ObjectKind::kList)) given = values.body->items;
-  PythonString made;
-  std::size_t next = 0;
-  for (std::size_t at = 0; at < format.text.size(); ++at) {
-    if (format.text[at] != '%' || at + 1 == format.text.size()) {
-      made.add(format.part(at, 1));
-      continue;
-    }
-    const char kind = format.text[++at];
-    if (kind == '%') {
-      made.add(format.part(at, 1));
-    } else if ((kind == 's' || kind == 'd' || kind == 'i') && next < given.size()) {
-      made.add(python_str(given[next++]));
-    } else {
-      return PythonObject::unknown("text", format.lines[at]);
-    }
-  }
-  return PythonObject::string(made);
-}
-
-std::optional<bool> same_value(const PythonObject& a, const PythonObject& b) {
-  if (a.is(ObjectKind::kUnknown) || b.is(ObjectKind::kUnknown)) return std::nullopt;
-  if (a.text.open() || b.text.open()) return std::nullopt;
-  if (a.kind != b.kind) return false;
-  if (a.is(ObjectKind::kText)) return a.text.text == b.text.text;
-  if (a.is(ObjectKind::kInteger)) return a.number == b.number;
-  if (a.is(ObjectKind::kBool)) return a.truth == b.truth;
-  if (a.is(ObjectKind::kNone)) return true;
-  return std::nullopt;
-}
-
-std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
-  if (b.is(ObjectKind::kText)) {
-    if (!a.is(ObjectKind::kText) || a.text.open() || b.text.open()) return std::nullopt;
-    return b.text.text.find(a.text.text) != std::string::npos;
-  }
-  if (b.is(ObjectKind::kRecord) && b.body->made_by.empty() && a.is(ObjectKind::kText)) {
-    return b.body->find(a.text.text) != nullptr;
-  }
-  if (!b.is(ObjectKind::kList)) return std::nullopt;
-  bool open = false;
-  for (const PythonObject& item : b.body->items) {
-    const auto equal = same_value(a, item);
-    if (equal.value_or(false)) return true;
-    open = open || !equal;
-  }
-  return open ? std::nullopt : std::optional(false);
+/// Of a path.
+PythonObject folder_of(const PythonObject& path) {
+  const std::size_t end = path.text.text.rfind('/');
+  return end == std::string::npos ? PythonObject::string(".", path.line)
+                                  : PythonObject::string(path.text.part(0, end));
 }
 
 }  // namespace
@@ -161,6 +110,12 @@ PythonObject PythonObject::integer(std::int64_t value, std::uint32_t line) {
   return one;
 }
 
+PythonObject PythonObject::real(std::string_view digits, std::uint32_t line) {
+  PythonObject one = string(digits, line);
+  one.kind = ObjectKind::kReal;
+  return one;
+}
+
 PythonObject PythonObject::boolean(bool value) {
   PythonObject one;
   one.kind = ObjectKind::kBool;
@@ -182,38 +137,54 @@ PythonObject PythonObject::record() {
 }
 
 PythonObject* PythonObject::Body::find(std::string_view name) {
-  for (auto& [key, value] : members) {
-    if (key == name) return &value;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(members, name, &std::pair<std::string, PythonObject>::first);
+  return found == members.end() ? nullptr : &found->second;
 }
 
 void PythonObject::Body::set(const std::string& name, const PythonObject& value) {
+  PythonObject own = leads_to(value, this) ? python_copy(value) : value;
   if (PythonObject* old = find(name)) {
-    *old = python_copy(value);
-  } else if (members.size() < kMostObjects) {
-    members.emplace_back(name, python_copy(value));
+    *old = std::move(own);
+    return;
   }
+  if (members.size() == kMostPythonItems) {
+    fail_input(
+        fmt::format("line {}: an object has more than {} members", value.line, kMostPythonItems));
+  }
+  members.emplace_back(name, std::move(own));
+}
+
+void PythonObject::Body::add(const PythonObject& item) {
+  if (items.size() == kMostPythonItems) return;
+  items.push_back(leads_to(item, this) ? python_copy(item) : item);
 }
 
 std::size_t python_weight(const PythonObject& value) {
   std::size_t weight = 0;
   std::vector<const PythonObject*> open = {&value};
-  while (!open.empty() && weight <= kMostObjects) {
+  while (!open.empty() && weight <= kMostPythonItems) {
     const PythonObject* one = open.back();
     open.pop_back();
     weight += 1 + one->text.text.size() / 64;
-    if (one->body == nullptr) continue;
+    if (one->body == nullptr || one->is(ObjectKind::kUnknown)) continue;
     for (const PythonObject& item : one->body->items) open.push_back(&item);
     for (const auto& [key, member] : one->body->members) open.push_back(&member);
   }
   return weight;
 }
 
+PythonObject python_as_set(PythonObject value) {
+  const bool object = value.is(ObjectKind::kUnknown) && value.body != nullptr &&
+                      value.body->made_by == kOpenObject && !value.body->members.empty();
+  if (object) value.kind = ObjectKind::kRecord;
+  return value;
+}
+
 PythonObject python_copy(const PythonObject& value) {
-  if (value.body == nullptr) return value;
-  if (python_weight(value) > kMostObjects) return PythonObject::unknown("value", value.line);
   PythonObject made = value;
+  made.body = nullptr;
+  if (value.body == nullptr || value.is(ObjectKind::kUnknown)) return made;
+  if (python_weight(value) > kMostPythonItems) return PythonObject::unknown("value", value.line);
   made.body = std::make_shared<PythonObject::Body>();
   made.body->made_by = value.body->made_by;
   for (const PythonObject& item : value.body->items) made.body->items.push_back(python_copy(item));
@@ -223,9 +194,32 @@ PythonObject python_copy(const PythonObject& value) {
   return made;
 }
 
+std::optional<std::vector<PythonObject>> python_items(const PythonObject& value) {
+  if (value.is(ObjectKind::kList)) return value.body->items;
+  if (!value.is(ObjectKind::kRecord) || !value.body->made_by.empty()) return std::nullopt;
+  std::vector<PythonObject> keys;
+  for (const auto& [key, member] : value.body->members) {
+    keys.push_back(PythonObject::string(key, member.line));
+  }
+  return keys;
+}
+
+PythonObject python_attribute(const PythonObject& value, const std::string& name,
+                              std::uint32_t line) {
+  if (name == "parent" && value.is(ObjectKind::kText)) return folder_of(value);
+  const bool record = value.is(ObjectKind::kRecord);
+  const PythonObject* member = record ? value.body->find(name) : nullptr;
+  PythonObject found =
+      member != nullptr ? python_as_set(*member) : PythonObject::unknown(name, line);
+  if (record && member == nullptr && found.text.text == name) found.body = value.body;
+  found.line = line;
+  return found;
+}
+
 PythonString python_str(const PythonObject& value) {
   switch (value.kind) {
-    case ObjectKind::kText: return value.text;
+    case ObjectKind::kText:
+    case ObjectKind::kReal: return value.text;
     case ObjectKind::kInteger: return {fmt::to_string(value.number), value.line};
     case ObjectKind::kBool: return {value.truth ? "True" : "False", value.line};
     case ObjectKind::kNone:
@@ -246,6 +240,8 @@ std::optional<bool> python_truth(const PythonObject& value) {
       return false;
     case ObjectKind::kBool: return value.truth;
     case ObjectKind::kInteger: return value.number != 0;
+    case ObjectKind::kReal:
+      return value.text.text.find_first_of("123456789") < value.text.text.find_first_of("eE");
     case ObjectKind::kText:
       if (value.text.text.starts_with(kHoleBegin) && value.text.text.ends_with(kHoleEnd)) break;
       return !value.text.text.empty();
@@ -254,86 +250,6 @@ std::optional<bool> python_truth(const PythonObject& value) {
     case ObjectKind::kUnknown: break;
   }
   return std::nullopt;
-}
-
-PythonObject python_operation(std::string_view sign, const PythonObject& a, const PythonObject& b) {
-  const std::uint32_t line = a.line != 0 ? a.line : b.line;
-  const char op = sign.front();
-  if (a.is(ObjectKind::kInteger) && b.is(ObjectKind::kInteger) && sign != "/") {
-    return whole_result(op, a.number, b.number, line);
-  }
-  if (a.is(ObjectKind::kText) && op == '%') return percent_formatted(a.text, b);
-  const bool texts = a.is(ObjectKind::kText) || b.is(ObjectKind::kText);
-  const bool other = a.is(ObjectKind::kUnknown) || b.is(ObjectKind::kUnknown);
-  if (texts && (op == '+' || sign == "/") && (other || a.kind == b.kind)) {
-    PythonString both = python_str(a);
-    if (op == '/' && !both.text.ends_with('/')) both.add({"/", line});
-    both.add(python_str(b));
-    return PythonObject::string(both);
-  }
-  if (a.is(ObjectKind::kList) && b.is(ObjectKind::kList) && op == '+') return joined_lists(a, b);
-  if (a.is(ObjectKind::kList) && b.is(ObjectKind::kUnknown) && op == '+') {
-    PythonObject rest = PythonObject::list();
-    rest.body->items.push_back(b);
-    return joined_lists(a, rest);
-  }
-  if (b.is(ObjectKind::kList) && a.is(ObjectKind::kUnknown) && op == '+') {
-    PythonObject rest = PythonObject::list();
-    rest.body->items.push_back(a);
-    return joined_lists(rest, b);
-  }
-  const PythonObject& open = a.is(ObjectKind::kUnknown) ? a : b;
-  return PythonObject::unknown(open.is(ObjectKind::kUnknown) ? open.text.text : "value", line);
-}
-
-std::optional<bool> python_comparison(std::string_view sign, const PythonObject& a,
-                                      const PythonObject& b) {
-  const auto inverse = [](std::optional<bool> one) { return one ? std::optional(!*one) : one; };
-  if (sign == "==" || sign == "is") return same_value(a, b);
-  if (sign == "!=" || sign == "is not") return inverse(same_value(a, b));
-  if (sign == "in") return is_held_in(a, b);
-  if (sign == "not in") return inverse(is_held_in(a, b));
-  if (!a.is(ObjectKind::kInteger) || !b.is(ObjectKind::kInteger)) return std::nullopt;
-  if (sign == "<") return a.number < b.number;
-  if (sign == "<=") return a.number <= b.number;
-  return sign == ">" ? a.number > b.number : a.number >= b.number;
-}
-
-PythonObject python_split(const PythonString& text, std::string_view separator, bool quotes) {
-  PythonObject words = PythonObject::list();
-  PythonString word;
-  bool begun = false;
-  const auto end_word = [&](bool keep) {
-    if (keep && words.body->items.size() < kMostObjects) {
-      words.body->items.push_back(PythonObject::string(word));
-    }
-    word = {};
-    begun = false;
-  };
-  char quote = '\0';
-  for (std::size_t at = 0; at < text.text.size(); ++at) {
-    const char c = text.text[at];
-    const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
-    if (quotes && quote == '\0' && (c == '"' || c == '\'')) {
-      quote = c;
-      begun = true;
-    } else if (quote != '\0' && c == quote) {
-      quote = '\0';
-    } else if (quotes && quote != '\'' && c == '\\' && at + 1 < text.text.size()) {
-      word.add(text.part(++at, 1));
-      begun = true;
-    } else if (quote == '\0' && separator.empty() && blank) {
-      if (begun) end_word(true);
-    } else if (!separator.empty() && text.text.substr(at).starts_with(separator)) {
-      end_word(true);
-      at += separator.size() - 1;
-    } else {
-      word.add(text.part(at, 1));
-      begun = true;
-    }
-  }
-  end_word(begun || !separator.empty());
-  return words;
 }
 
 const PythonObject* PythonArguments::find(std::string_view name, std::size_t place) const {

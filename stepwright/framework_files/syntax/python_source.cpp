@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kMostStatements = 100'000;
 
+bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
+bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
+
 /// Cuts a text into statements.
 class Splitter {
  public:
@@ -50,9 +53,9 @@ class Splitter {
       } else if (c == '\\') {
         if (at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++line_;
         ++at_;
-      } else if (c == '(' || c == '[' || c == '{') {
+      } else if (opens(c)) {
         ++depth;
-      } else if (c == ')' || c == ']' || c == '}') {
+      } else if (closes(c)) {
         --depth;
       } else if (depth <= 0 && (c == '\n' || c == ';')) {
         break;
@@ -93,6 +96,26 @@ class Splitter {
   std::uint32_t indent_ = 0;
 };
 
+/// The first place outside of texts and comments of which something holds, and of how many brackets
+/// are open there (a bracket that closes is outside of its pair); else the length of the text.
+template <class Holds>
+std::size_t find_outside(std::string_view text, std::size_t at, const Holds& holds) {
+  std::int64_t depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = end_of_python_string(text, at) - 1;
+    } else if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else {
+      if (closes(c)) --depth;
+      if (holds(at, depth)) return at;
+      if (opens(c)) ++depth;
+    }
+  }
+  return text.size();
+}
+
 }  // namespace
 
 std::size_t end_of_python_string(std::string_view text, std::size_t at) {
@@ -113,20 +136,27 @@ std::size_t end_of_python_string(std::string_view text, std::size_t at) {
 }
 
 std::size_t closing_python_bracket(std::string_view text, std::size_t at) {
-  std::int64_t depth = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '"' || c == '\'') {
-      at = end_of_python_string(text, at) - 1;
-    } else if (c == '#') {
-      at = std::min(text.find('\n', at), text.size()) - 1;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ')' || c == ']' || c == '}') {
-      if (--depth == 0) return at;
-    }
-  }
-  return text.size();
+  return find_outside(text, at, [&](std::size_t here, std::int64_t depth) {
+    return depth == 0 && closes(text[here]);
+  });
+}
+
+std::size_t find_python_operator(std::string_view text, std::string_view sign) {
+  const std::size_t at = find_outside(text, 0, [&](std::size_t here, std::int64_t depth) {
+    return depth == 0 && text.substr(here).starts_with(sign);
+  });
+  return at < text.size() ? at : std::string_view::npos;
+}
+
+std::size_t end_of_python_item(std::string_view text, std::size_t at, std::string_view stops) {
+  return find_outside(text, at, [&](std::size_t here, std::int64_t depth) {
+    return depth < 0 || (depth == 0 && stops.find(text[here]) != std::string_view::npos);
+  });
+}
+
+bool starts_python_word(std::string_view text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  return text.size() == word.size() || !is_python_name_char(text[word.size()]);
 }
 
 bool is_python_name_char(char c) {

@@ -38,6 +38,17 @@ std::size_t end_of_python_string(std::string_view text, std::size_t at);
 /// The place of the bracket that closes the one at `at`; the length of the text without one.
 std::size_t closing_python_bracket(std::string_view text, std::size_t at);
 
+/// Where an operator or a word with blanks around it (" and ") stands outside of brackets, texts
+/// and comments; `npos` where it does not.
+std::size_t find_python_operator(std::string_view text, std::string_view sign);
+
+/// The place of the next of these characters outside of brackets, or of the bracket around them
+/// that closes; the length of the text without either.
+std::size_t end_of_python_item(std::string_view text, std::size_t at, std::string_view stops);
+
+/// Whether a text begins with a word, and not with a longer one.
+bool starts_python_word(std::string_view text, std::string_view word);
+
 /// Whether names go on with a character.
 bool is_python_name_char(char c);
 

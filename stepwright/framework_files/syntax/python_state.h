@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +19,9 @@ class PythonState {
   using Names = std::map<std::string, PythonObject>;
   struct Frame {
     Names names;
-    bool nested = false;  ///< It sees the names of the one before.
+    std::size_t file = 0;                  ///< Of its program.
+    bool nested = false;                   ///< It sees the names of the one before.
+    std::set<std::string> global_names{};  ///< Which it gives to all functions of its file.
   };
 
   PythonState() = default;

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
 
 #include "stepwright/framework_files/syntax/python_source.h"
-#include "stepwright/framework_files/syntax/python_value.h"
 
 namespace stepwright {
+namespace {
 
-bool starts_python_word(std::string_view text, std::string_view word) {
-  if (!text.starts_with(word)) return false;
-  if (text.size() == word.size()) return true;
-  return !is_python_name_char(text[word.size()]);
+bool holds_char(std::string_view characters, char c) {
+  return characters.find(c) != std::string_view::npos;
 }
+
+}  // namespace
 
 bool is_python_path(std::string_view text) {
   const bool word = std::ranges::all_of(
@@ -22,19 +21,17 @@ bool is_python_path(std::string_view text) {
   return word && !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0;
 }
 
-PythonAssignment python_assignment(const PythonLine& line, const std::string& name) {
-  const PythonScope nothing;
-  PythonReader reader(line.text, line.line, name, nothing);
-  const std::string_view left = reader.pass_until("=");
-  const std::string_view rest = reader.rest();
-  if (rest.empty() || rest.starts_with("==") || left.empty()) return {line.text, std::nullopt};
-  if (std::string_view("<>!").find(left.back()) != std::string_view::npos) {
-    return {line.text, std::nullopt};
-  }
-  const bool changes = std::string_view("+-*/|&%^").find(left.back()) != std::string_view::npos;
-  const std::string_view bare = changes ? left.substr(0, left.size() - 1) : left;
-  const std::string_view target = python_trimmed(bare.substr(0, bare.find(':')));
-  return {target, python_trimmed(rest.substr(1)), changes};
+PythonAssignment python_assignment(std::string_view text) {
+  const std::size_t equals = find_python_operator(text, "=");
+  if (equals == std::string_view::npos || equals == 0) return {text, std::nullopt};
+  const std::string_view value = text.substr(equals + 1);
+  if (value.starts_with('=') || holds_char("<>!:", text[equals - 1])) return {text, std::nullopt};
+  std::size_t end = equals;
+  while (end > 0 && holds_char("+-*/|&%^@", text[end - 1])) --end;
+  const std::string_view left = text.substr(0, end);
+  return {.target = python_trimmed(left.substr(0, find_python_operator(left, ":"))),
+          .value = python_trimmed(value),
+          .sign = text.substr(end, equals - end)};
 }
 
 bool says_nothing_in_python(std::string_view text) {
@@ -44,25 +41,6 @@ bool says_nothing_in_python(std::string_view text) {
   if (text.front() == '"' || text.front() == '\'' || text.front() == '@') return true;
   return std::ranges::any_of(kWords,
                              [&](std::string_view word) { return starts_python_word(text, word); });
-}
-
-std::size_t find_python_operator(std::string_view text, std::string_view sign) {
-  std::int64_t depth = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '"' || c == '\'') {
-      at = end_of_python_string(text, at) - 1;
-      continue;
-    }
-    if (c == '#') {
-      at = std::min(text.find('\n', at), text.size()) - 1;
-      continue;
-    }
-    if (depth == 0 && text.substr(at).starts_with(sign)) return at;
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-  }
-  return std::string_view::npos;
 }
 
 std::vector<std::pair<std::string, std::string>> python_imports(std::string_view statement) {
