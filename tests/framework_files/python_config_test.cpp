@@ -186,6 +186,31 @@ TEST(PythonConfig, BindsArguments) {
   EXPECT_EQ(config_value(config, "pp"), "2");
 }
 
+TEST(PythonConfig, ArgumentsThatAFunctionDoesNotTakeAreNotPassedOver) {
+  constexpr const char* kText = R"(
+def small(depth=1) -> Config:
+    return Config(model=Model("small", depth=depth))
+
+def anything(**rest) -> Config:
+    return Config(model=Model("small", depth=rest["depth"]))
+
+def wrong() -> Config:
+    return small(depth=2, precision=narrow())
+
+def right() -> Config:
+    return anything(depth=2, precision=narrow())
+)";
+  EXPECT_EQ(config_value(config_of(kText, "right"), "model.depth"), "2");
+  try {
+    config_of(kText, "wrong");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("small, which takes no argument precision"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(PythonConfig, ForgetsWhatItCannotFollow) {
   const PythonConfig config = config_of(
       "def f() -> Config:\n"

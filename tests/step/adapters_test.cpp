@@ -191,10 +191,13 @@ TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
     plan.sequence_parallel = shared;
     for (const LocalParameter& parameter :
          local_layer_parameters(make_setting(job, plan), job.model.layer_class(1))) {
-      if (parameter.name.starts_with("attention.kv_down_lora"))
+      if (parameter.name.starts_with("attention.kv_down_lora")) {
         EXPECT_EQ(parameter.tensor_partial, shared) << parameter.name;
-      if (parameter.name == "attention.kv_up_lora_a") EXPECT_TRUE(parameter.tensor_partial);
-      if (parameter.name == "attention.kv_up_lora_b") EXPECT_FALSE(parameter.tensor_partial);
+      } else if (parameter.name == "attention.kv_up_lora_a") {
+        EXPECT_TRUE(parameter.tensor_partial);
+      } else if (parameter.name == "attention.kv_up_lora_b") {
+        EXPECT_FALSE(parameter.tensor_partial);
+      }
     }
   }
 }

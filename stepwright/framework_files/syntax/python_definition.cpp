@@ -23,6 +23,34 @@ PythonObject too_deep(const std::string& name, const PythonArguments& given) {
   return open;
 }
 
+/// The name in "name: type = default".
+std::string_view name_of_parameter(std::string_view part) {
+  const std::string_view declared = part.substr(0, find_python_operator(part, "="));
+  return python_trimmed(declared.substr(0, std::min(declared.find(':'), declared.size())));
+}
+
+/// A named argument that none of the parameters takes; empty: there is none.
+std::string_view untaken(std::string_view parameters, const PythonArguments& given) {
+  const std::vector<std::string_view> parts = python_comma_parts(parameters);
+  const auto takes = [&](std::string_view name) {
+    return std::ranges::any_of(parts, [&](std::string_view part) {
+      return part.starts_with("**") || name_of_parameter(part) == name;
+    });
+  };
+  for (const auto& [name, value] : given.named) {
+    if (!takes(name)) return name;
+  }
+  return {};
+}
+
+/// Python would end there.
+PythonObject not_taken(const std::string& name, std::string_view argument,
+                       const PythonArguments& given) {
+  PythonObject open = PythonObject::unknown(name, given.line);
+  open.said = fmt::format("{}, which takes no argument {}", name, argument);
+  return open;
+}
+
 }  // namespace
 
 std::vector<std::string_view> python_comma_parts(std::string_view text) {
@@ -43,6 +71,8 @@ PythonObject PythonProgram::invoke(Function& function, const PythonArguments& gi
                                    const PythonObject* self) {
   function.called = true;
   if (calls_ == kDeepestCall || depth_ > kDeepestCaller) return too_deep(function.name, given);
+  const std::string_view extra = untaken(function.parameters, given);
+  if (!extra.empty()) return not_taken(function.name, extra, given);
   ++calls_;
   const std::size_t caller = std::exchange(here_, function.nested ? here_ : function.file);
   frames_.push_back(frame_of(function, given, self));
@@ -102,7 +132,7 @@ void PythonProgram::parameter(const PythonLine& said, const PythonArguments& giv
   const std::size_t equals = find_python_operator(part, "=");
   const std::string_view declared = part.substr(0, equals);
   const std::size_t colon = std::min(declared.find(':'), declared.size());
-  const std::string name(python_trimmed(declared.substr(0, colon)));
+  const std::string name(name_of_parameter(part));
   const PythonObject* value = given.find(name, place++);
   if (auto told = host_.told(name, given.line)) {
     frame.names[name] = *told;
