@@ -102,8 +102,8 @@ const RankCase kExpertCases[] = {
      "parallel: {tensor: 2, data: 2, expert: 4}\nsequence_parallel: true\nmicro_batch: 1\n"
      "recompute: {modules: [mla_up_proj]}\n",
      kExpertAdapters},
-    {"AdaptersOfLatentsOnSameRows", 2, kLatentExperts,
-     "parallel: {tensor: 2}\nmicro_batch: 2\n", kExpertAdapters},
+    {"AdaptersOfLatentsOnSameRows", 2, kLatentExperts, "parallel: {tensor: 2}\nmicro_batch: 2\n",
+     kExpertAdapters},
     {"EightInAPipeline", 8, kGatedExperts,
      "parallel: {pipeline: 2, data: 4, expert: 2}\nmicro_batch: 1\nrecompute: full\n"
      "sharding: {states: IIG, group: 2, expert_group: 2}\n",
