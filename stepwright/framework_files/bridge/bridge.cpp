@@ -32,47 +32,17 @@ const BridgeCommon* common_of(std::string_view function) {
   return found == std::end(kBridgeCommons) ? nullptr : found;
 }
 
-/// The module from which a text imports a name: "megatron.bridge.recipes.llama.llama3"; empty where
-/// no line says it.
-std::string module_of(std::string_view text, std::string_view name) {
-  std::string_view module;
-  bool within = false;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.starts_with("from ")) {
-      const std::size_t import = line.find(" import ");
-      if (import == std::string_view::npos) continue;
-      module = line.substr(5, import - 5);
-      within = line.find('(') != std::string_view::npos;
-      line.remove_prefix(import + 8);
-    } else if (!within) {
-      continue;
-    }
-    const std::size_t at = line.find(name);
-    const auto ends = [&](std::size_t place) {
-      return place >= line.size() || std::string_view(" ,()\t\r").find(line[place]) != line.npos;
-    };
-    const bool whole =
-        at != std::string_view::npos && ends(at + name.size()) && (at == 0 || ends(at - 1));
-    if (whole) return std::string(module);
-    if (line.find(')') != std::string_view::npos) within = false;
-  }
-  return "";
-}
-
 /// Fails on a configuration that comes from a recipe which no file has: what it says counts.
-void check_base(const PythonConfig& config, const std::vector<std::string>& asked,
-                const SourceFile& file) {
-  if (config.tree.find(kBase) != nullptr || asked.empty()) return;
-  for (const std::string& function : asked) {
-    const std::string module = module_of(file.text, function);
-    if (module.empty() || function.find("_config") == std::string::npos) continue;
+void check_base(const PythonConfig& config, const std::string& file) {
+  if (config.tree.find(kBase) != nullptr) return;
+  for (const std::string& full : config.elsewhere) {
+    const std::size_t dot = full.rfind('.');
+    const std::string function = full.substr(dot + 1);
+    if (function.find("_config") == std::string::npos) continue;
     fail_input(
         fmt::format("{}: its configuration comes from {}(), which is in none of the files: "
                     "give that of {}, too",
-                    file.name, printable(function), printable(module)));
+                    file, printable(function), printable(full.substr(0, dot))));
   }
 }
 
@@ -206,18 +176,13 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
     if (workload) draft.ranks = bridge_devices(*workload);
     return workload;
   };
-  std::vector<std::string> asked;
-  const auto known = [&](const std::string& function, const Tree& arguments,
-                         const std::string& from) {
-    auto made = known_recipe(function, arguments, from);
-    if (!made) asked.push_back(function);
-    return made;
-  };
-  const PythonConfig config = read_python_config(
-      texts,
-      {.root = kContainer, .known = known, .chosen = chosen, .same = {"to_megatron_provider"}},
-      given.function);
-  check_base(config, asked, file);
+  const PythonConfig config = read_python_config(texts,
+                                                 {.root = kContainer,
+                                                  .known = known_recipe,
+                                                  .chosen = chosen,
+                                                  .same = {"to_megatron_provider"}},
+                                                 given.function);
+  check_base(config, file.name);
   if (draft.ranks && (given.devices || given.nodes)) {
     draft.notes.push_back(
         fmt::format("The batch is that of the workload's {} devices; run_script.py scales it with "

@@ -9,6 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
@@ -40,11 +41,7 @@ class Configurations {
   bool take(const ShellWord& word, bool must) {
     const std::string name = base_name(word.text);
     for (const std::string& one : {name, name + ".yml", name + ".yaml"}) {
-      for (const SourceFile& file : files_) {
-        if (base_name(file.name) == one) return add(file);
-      }
-      const auto written = command_.written.find(one);
-      if (written != command_.written.end()) return add(written->second);
+      if (const auto* file = file_named(one, files_, command_)) return add(*file);
     }
     if (!must) return false;
     fail_input(fmt::format("{}:{}: names {}: give this file, too", command_.file, word.line,

@@ -10,8 +10,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/syntax/shell_batch.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
 
 namespace stepwright {
@@ -42,32 +44,6 @@ std::optional<std::size_t> place_of_arguments(std::span<const ShellWord> words) 
   return std::nullopt;
 }
 
-/// `--name value` and `--name=value`; a name without a value is true:
-/// primus/core/launcher/parser.py: _parse_kv_overrides.
-struct PrimusOption {
-  std::string name;
-  ShellWord value;
-};
-
-std::vector<PrimusOption> options_of(std::span<const ShellWord> words) {
-  std::vector<PrimusOption> options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& text = words[i].text;
-    if (!text.starts_with("--") || text.size() == 2) continue;
-    const std::size_t equals = text.find('=');
-    PrimusOption option{.name = text.substr(2, equals == text.npos ? equals : equals - 2),
-                        .value = words[i]};
-    option.value.text = "true";
-    if (equals != std::string::npos) {
-      option.value.text = text.substr(equals + 1);
-    } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
-      option.value = words[++i];
-    }
-    options.push_back(std::move(option));
-  }
-  return options;
-}
-
 /// A value as it evaluates it in Python, as YAML says that.
 std::string yaml_value(const std::string& text) {
   if (const auto truth = truth_of(text)) return *truth ? "true" : "false";
@@ -77,17 +53,7 @@ std::string yaml_value(const std::string& text) {
 /// Nodes that `primus-cli slurm -N 8` asks for, and those of the variables that its launcher heeds.
 void read_primus_extent(std::span<const ShellWord> front, const StartedCommand& command,
                         Draft& draft) {
-  for (std::size_t i = 0; i < front.size(); ++i) {
-    std::string_view text = front[i].text;
-    std::string_view value = i + 1 < front.size() ? std::string_view(front[i + 1].text) : "";
-    if (text.starts_with("--nodes=")) value = text.substr(text.find('=') + 1);
-    const bool joined = text.starts_with("-N") && text.size() > 2;
-    if (joined) value = text.substr(2);
-    if (text != "-N" && !joined && !text.starts_with("--nodes")) continue;
-    if (text.starts_with("--nodelist")) continue;
-    const IntegerReading nodes = read_integer(value);
-    if (nodes.status == IntegerReading::Status::kGood && nodes.value > 0) draft.nodes = nodes.value;
-  }
+  if (const auto nodes = batch_option(front, "--nodes", "-N")) draft.nodes = nodes;
   const bool direct =
       std::ranges::any_of(front, [](const ShellWord& word) { return word.text == "direct"; });
   if (!draft.nodes) draft.nodes = environment_number(command, "NNODES");
@@ -99,12 +65,7 @@ void read_primus_extent(std::span<const ShellWord> front, const StartedCommand& 
 
 SourceFile experiment_named(const ShellWord& path, std::span<const SourceFile> files,
                             const StartedCommand& command, const std::string& source) {
-  const std::string name = base_name(path.text);
-  for (const SourceFile& file : files) {
-    if (base_name(file.name) == name) return file;
-  }
-  const auto written = command.written.find(name);
-  if (written != command.written.end()) return written->second;
+  if (const auto* file = file_named(base_name(path.text), files, command)) return *file;
   std::string how;
   if (!path.open.empty()) how = fmt::format(" (--set {}=VALUE)", printable(path.open.front()));
   fail_input(fmt::format("{}: names the experiment {}{}: give this file, too", source,
@@ -150,7 +111,8 @@ PrimusRun read_primus_script(std::span<const SourceFile> files, const Given& giv
   run.given.settings.clear();
   const std::string_view module = words[place].text == "posttrain" ? "post_trainer" : "pre_trainer";
   const ShellWord* experiment = nullptr;
-  const std::vector<PrimusOption> options = options_of(std::span(words).subspan(place));
+  // primus/core/launcher/parser.py: _parse_kv_overrides.
+  const std::vector<CommandOption> options = command_options(std::span(words).subspan(place));
   for (const auto& [name, value] : options) {
     if (name == "config" || name == "exp") {
       experiment = &value;

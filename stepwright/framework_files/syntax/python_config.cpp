@@ -28,6 +28,7 @@ class Recipe final : public PythonLiterals {
 
   [[nodiscard]] PythonProgram& program() { return program_; }
   [[nodiscard]] std::vector<PythonUnread> take_unread() { return std::move(unread_); }
+  [[nodiscard]] std::vector<std::string> take_elsewhere() { return std::move(elsewhere_); }
 
   std::optional<PythonObject> chosen(const PythonCall& call) override {
     if (!words_.chosen) return std::nullopt;
@@ -47,6 +48,8 @@ class Recipe final : public PythonLiterals {
       const Tree given = python_tree(call.given, call.file);
       if (auto known = object_of(words_.known(call.path, given, call.file), call)) return known;
     }
+    const bool imported = call.full != call.path;
+    if (imported && elsewhere_.size() < kMostUnread) elsewhere_.push_back(call.full);
     return PythonLiterals::called(call);
   }
 
@@ -63,6 +66,7 @@ class Recipe final : public PythonLiterals {
 
   const PythonWords& words_;
   std::vector<PythonUnread> unread_;
+  std::vector<std::string> elsewhere_;
   PythonProgram program_;
 };
 
@@ -162,6 +166,7 @@ PythonConfig read_python_config(std::span<const PythonText> texts, const PythonW
     fail_input(fmt::format("{}: {} returns no {}", name, printable(config.function), words.root));
   }
   config.unread = recipe.take_unread();
+  config.elsewhere = recipe.take_elsewhere();
   collect(config.tree, "", config.unread);
   return config;
 }

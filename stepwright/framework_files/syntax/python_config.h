@@ -43,6 +43,9 @@ struct PythonConfig {
   Tree tree;                         ///< Calls as mappings, with the name under `()`.
   std::string function;              ///< Empty: no function, but the first call of the text.
   std::vector<PythonUnread> unread;  ///< Values that are no literals, and statements passed over.
+  /// Imported functions that were called, that no file has and of which nothing is known, as
+  /// "module.function".
+  std::vector<std::string> elsewhere;
 };
 
 /// The configuration that a function of the first text returns, of "name" or

@@ -12,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -41,31 +42,14 @@ std::string name_of(std::string_view word) {
   return name;
 }
 
-struct TitanOption {
-  std::string name;
-  ShellWord value;  ///< "true" where none follows.
-};
-
-std::vector<TitanOption> options_of(const std::vector<ShellWord>& words) {
-  std::vector<TitanOption> options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& text = words[i].text;
-    TitanOption option{.name = name_of(text), .value = words[i]};
-    if (option.name.empty()) continue;
-    const std::size_t equals = text.find('=');
-    option.value.text = "true";
-    if (equals != std::string::npos) {
-      option.value.text = text.substr(equals + 1);
-    } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
-      option.value = words[++i];
-    }
-    options.push_back(std::move(option));
-  }
+std::vector<CommandOption> titan_options(std::span<const ShellWord> words) {
+  std::vector<CommandOption> options = command_options(words);
+  for (auto& [name, value] : options) std::ranges::replace(name, '-', '_');
   return options;
 }
 
 /// What stands over the file: of sections that a plan reads.
-std::vector<std::string> settings_over(const std::vector<TitanOption>& options) {
+std::vector<std::string> settings_over(const std::vector<CommandOption>& options) {
   static constexpr std::array<std::string_view, 10> kSections = {
       "model",  "training",     "parallelism", "optimizer", "compile", "activation_checkpoint",
       "float8", "experimental", "quantize",    "mx"};
@@ -83,12 +67,7 @@ std::vector<std::string> settings_over(const std::vector<TitanOption>& options) 
 
 SourceFile configuration_named(const ShellWord& path, std::span<const SourceFile> files,
                                const StartedCommand& command) {
-  const std::string name = base_name(path.text);
-  for (const SourceFile& file : files) {
-    if (base_name(file.name) == name) return file;
-  }
-  const auto written = command.written.find(name);
-  if (written != command.written.end()) return written->second;
+  if (const auto* file = file_named(base_name(path.text), files, command)) return *file;
   fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
                          printable(path.text)));
 }
@@ -113,8 +92,8 @@ void read_titan_script(std::span<const SourceFile> files, const Given& given, Dr
   draft.source = command.file;
   draft.program = command.words.front().text;
   read_launcher(command, draft);
-  const std::vector<TitanOption> options = options_of(command.all_words());
-  const auto path = std::ranges::find(options, "job.config_file", &TitanOption::name);
+  const std::vector<CommandOption> options = titan_options(command.all_words());
+  const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
   if (path == options.end()) {
     fail_input(
         fmt::format("{}: its command names no --job.config_file; a function of a registry "

@@ -1,0 +1,39 @@
+#include "stepwright/framework_files/launchers/command_words.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "stepwright/framework_files/syntax/shell_state.h"
+
+namespace stepwright {
+
+std::vector<CommandOption> command_options(std::span<const ShellWord> words) {
+  std::vector<CommandOption> options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (!text.starts_with("--")) continue;
+    const std::size_t equals = text.find('=');
+    CommandOption option{.name = text.substr(2, equals == text.npos ? equals : equals - 2),
+                         .value = words[i]};
+    if (option.name.empty()) continue;
+    option.value.text = "true";
+    if (equals != std::string::npos) {
+      option.value.text = text.substr(equals + 1);
+    } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
+      option.value = words[++i];
+    }
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+const SourceFile* file_named(std::string_view name, std::span<const SourceFile> files,
+                             const StartedCommand& command) {
+  for (const SourceFile& file : files) {
+    if (base_name(file.name) == name) return &file;
+  }
+  const auto written = command.written.find(std::string(name));
+  return written == command.written.end() ? nullptr : &written->second;
+}
+
+}  // namespace stepwright

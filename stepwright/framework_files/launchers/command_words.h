@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/launchers/started.h"
+
+namespace stepwright {
+
+/// An argument of a command: `--name value` or `--name=value`.
+struct CommandOption {
+  std::string name;  ///< As it was written, without the dashes in front.
+  ShellWord value;   ///< "true" where none follows.
+};
+
+/// The arguments among words, in their order; other words are passed over.
+std::vector<CommandOption> command_options(std::span<const ShellWord> words);
+
+/// The file of that name, the last part of a path, among those that are given or else written by a
+/// command's script; nothing where there is none. Lives as long as both.
+const SourceFile* file_named(std::string_view name, std::span<const SourceFile> files,
+                             const StartedCommand& command);
+
+}  // namespace stepwright
