@@ -36,6 +36,21 @@ SIZES = {
     "bos_token_id": None,
     "eos_token_id": None,
 }
+LATENT = {  # of models of DeepSeek-V3's kind
+    "num_key_value_heads": 4,
+    "q_lora_rank": 12,
+    "kv_lora_rank": 10,
+    "qk_nope_head_dim": 8,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 6,
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 3,
+    "n_group": 2,
+    "topk_group": 1,
+    "moe_intermediate_size": 16,
+    "n_shared_experts": 1,
+    "first_k_dense_replace": 1,
+}
 
 
 def rotary(theta: float, **more: float) -> dict:

@@ -5,6 +5,7 @@ import json
 import unittest
 
 from huggingface_case import (
+    LATENT,
     SIZES,
     TOLERANCE,
     VOCABULARY,
@@ -26,23 +27,7 @@ FALCON = {name: size for name, size in SIZES.items() if name != "intermediate_si
 DYNAMIC = {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 100.0, "factor": 2.0}}
 BLOOM = {"hidden_size": 32, "n_head": 4, "n_layer": 2, "vocab_size": VOCABULARY}
 BLOOM |= {"bos_token_id": None, "eos_token_id": None}
-LATENT = {
-    "num_key_value_heads": 4,
-    "q_lora_rank": 12,
-    "kv_lora_rank": 10,
-    "qk_nope_head_dim": 8,
-    "qk_rope_head_dim": 4,
-    "v_head_dim": 6,
-    "n_routed_experts": 8,
-    "num_experts_per_tok": 3,
-    "n_group": 2,
-    "topk_group": 1,
-    "routed_scaling_factor": 1.5,
-    "moe_intermediate_size": 16,
-    "n_shared_experts": 1,
-    "first_k_dense_replace": 1,
-    "rope_parameters": rotary(1e4),
-}
+LATENT = {**LATENT, "routed_scaling_factor": 1.5, "rope_parameters": rotary(1e4)}
 INDEXER = {"index_n_heads": 16, "index_head_dim": 8, "index_topk": 5}
 DELTA = {
     "head_dim": 16,

@@ -5,6 +5,7 @@ import sys
 import unittest
 
 from huggingface_case import (
+    LATENT,
     SIZES,
     TOLERANCE,
     Case,
@@ -38,22 +39,7 @@ OF_LATENTS = {
     "attention.kv_up": "self_attn.|kv_b|_proj",
     "attention.output": "self_attn.|o|_proj",
 }
-LATENT = {
-    "num_key_value_heads": 4,
-    "q_lora_rank": 12,
-    "kv_lora_rank": 10,
-    "qk_nope_head_dim": 8,
-    "qk_rope_head_dim": 4,
-    "v_head_dim": 6,
-    "rope_interleave": False,  # whose rows stand as they stand here
-    "n_routed_experts": 8,
-    "num_experts_per_tok": 3,
-    "n_group": 2,
-    "topk_group": 1,
-    "moe_intermediate_size": 16,
-    "n_shared_experts": 1,
-    "first_k_dense_replace": 1,
-}
+LATENT = {**LATENT, "rope_interleave": False}  # whose rows stand as they stand here
 
 
 class Peft(Case):
