@@ -16,11 +16,17 @@ constexpr int kDeepestCall = 30;
 constexpr int kDeepestCaller = 60;  ///< Blocks around a call.
 constexpr int kDeepestBase = 10;
 
-PythonObject too_deep(const std::string& name, const PythonArguments& given) {
+/// What a call gives that is not followed, and why.
+PythonObject not_followed(const std::string& name, std::string_view why,
+                          const PythonArguments& given) {
   PythonObject open = PythonObject::unknown(name, given.line);
-  open.said =
-      fmt::format("{}, which calls itself, or others deeper than {} levels", name, kDeepestCall);
+  open.said = fmt::format("{}, which {}", name, why);
   return open;
+}
+
+PythonObject too_deep(const std::string& name, const PythonArguments& given) {
+  return not_followed(
+      name, fmt::format("calls itself, or others deeper than {} levels", kDeepestCall), given);
 }
 
 /// The name in "name: type = default".
@@ -29,7 +35,8 @@ std::string_view name_of_parameter(std::string_view part) {
   return python_trimmed(declared.substr(0, std::min(declared.find(':'), declared.size())));
 }
 
-/// A named argument that none of the parameters takes; empty: there is none.
+/// A named argument that none of the parameters takes, with which Python would end; empty: there is
+/// none.
 std::string_view untaken(std::string_view parameters, const PythonArguments& given) {
   const std::vector<std::string_view> parts = python_comma_parts(parameters);
   const auto takes = [&](std::string_view name) {
@@ -41,14 +48,6 @@ std::string_view untaken(std::string_view parameters, const PythonArguments& giv
     if (!takes(name)) return name;
   }
   return {};
-}
-
-/// Python would end there.
-PythonObject not_taken(const std::string& name, std::string_view argument,
-                       const PythonArguments& given) {
-  PythonObject open = PythonObject::unknown(name, given.line);
-  open.said = fmt::format("{}, which takes no argument {}", name, argument);
-  return open;
 }
 
 }  // namespace
@@ -72,7 +71,9 @@ PythonObject PythonProgram::invoke(Function& function, const PythonArguments& gi
   function.called = true;
   if (calls_ == kDeepestCall || depth_ > kDeepestCaller) return too_deep(function.name, given);
   const std::string_view extra = untaken(function.parameters, given);
-  if (!extra.empty()) return not_taken(function.name, extra, given);
+  if (!extra.empty()) {
+    return not_followed(function.name, fmt::format("takes no argument {}", extra), given);
+  }
   ++calls_;
   const std::size_t caller = std::exchange(here_, function.nested ? here_ : function.file);
   frames_.push_back(frame_of(function, given, self));
