@@ -41,7 +41,7 @@ constexpr int kMemoryTries = 3;
 /// Operators simulated before the best plan is followed: about half a second on two cores.
 constexpr std::int64_t kMostOperators = 8'000'000;
 /// Operators simulated to narrow the optimality gap.
-constexpr std::int64_t kMostToNarrow = 30'000'000;
+constexpr std::int64_t kMostToNarrow = 40'000'000;
 /// Points of the front that are simulated beside the plans that were.
 constexpr std::size_t kFrontPoints = 16;
 /// Beyond so many times the best's time nobody saves memory.
