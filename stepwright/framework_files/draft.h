@@ -58,6 +58,8 @@ inline bool is_shell_script(const SourceFile& file) {
 struct PackingWords {
   Packing packing;
   bool batch_of_documents = false;  ///< Its batch counts documents, not packed sequences.
+  /// Documents are joined and cut where a sequence is full: it is one, however long they are.
+  bool joined = false;
 };
 
 /// The plan and job as the files of a framework say them, before what they leave open is settled.

@@ -73,21 +73,32 @@ GivenBatch read_given_batch(const std::string& text) {
   return batch;
 }
 
+bool packs_documents(const Fields& fields, std::string_view flag, const Given& given) {
+  if (!read_given_batch(given.batch).documents) return false;
+  const auto said = fields.node().find(flag);
+  return said && !said->is_null() && said->boolean();
+}
+
 void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
                   const Given& given, Draft& draft) {
-  if (!read_given_batch(given.batch).documents) return;
-  const auto said = fields.node().find(flag);
-  const bool on = said && !said->is_null() && said->boolean();
-  if (on) {
+  if (packs_documents(fields, flag, given)) {
     draft.packing = words;
     static_cast<void>(fields.find(flag));
-  } else if (!draft.packing) {
-    draft.packing = {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+  } else if (read_given_batch(given.batch).documents && !draft.packing) {
+    draft.packing = {.packing = {.pad_to = PadTo::kLongest, .too_long = words.packing.too_long}};
   }
 }
 
 void take_documents(const GivenBatch& batch, Job& job, Draft& draft) {
   if (!batch.documents) return;
+  const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
+  if (draft.packing && draft.packing->joined && !own_packing) {
+    draft.notes.emplace_back(
+        "Documents are joined and cut there: every sequence is full, and its tokens see each "
+        "other, "
+        "however long documents are.");
+    return;
+  }
   const Packing unsaid = draft.packing ? draft.packing->packing : Packing{};
   job.documents = read_document_batch(batch.documents->root().get("batch"), job.length,
                                       std::filesystem::current_path(), unsaid);

@@ -24,6 +24,9 @@ struct GivenBatch {
 /// Reads SEQUENCES, SEQUENCESxLENGTH, or a mapping as in a job. Fails with `kInput`.
 GivenBatch read_given_batch(const std::string& text);
 
+/// Whether a flag of the fields switches packing on and a person says how long documents are.
+bool packs_documents(const Fields& fields, std::string_view flag, const Given& given);
+
 /// Takes the packing that a flag of the fields switches on where a person says how long documents
 /// are; else the flag is left to be listed as not read. Without the flag each sequence of a
 /// micro-batch is filled up to the longest.

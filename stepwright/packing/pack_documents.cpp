@@ -43,12 +43,13 @@ class Rooms {
   std::vector<std::int64_t> most_;
 };
 
-std::vector<Documents> first_fit(std::span<const std::int64_t> lengths, std::int64_t room) {
-  std::vector<std::int64_t> longest_first(lengths.begin(), lengths.end());
-  std::ranges::sort(longest_first, std::greater{});
+std::vector<Documents> first_fit(std::span<const std::int64_t> lengths, std::int64_t room,
+                                 PackingOrder order) {
+  std::vector<std::int64_t> taken(lengths.begin(), lengths.end());
+  if (order == PackingOrder::kLongestFirst) std::ranges::sort(taken, std::greater{});
   Rooms rooms(lengths.size(), room);
   std::vector<Documents> packs;
-  for (const std::int64_t length : longest_first) {
+  for (const std::int64_t length : taken) {
     const std::size_t pack = rooms.take(length);
     if (pack == packs.size()) packs.emplace_back();
     packs[pack].push_back(length);
@@ -59,11 +60,11 @@ std::vector<Documents> first_fit(std::span<const std::int64_t> lengths, std::int
 }  // namespace
 
 std::vector<Documents> pack_documents(std::span<const std::int64_t> lengths, std::int64_t room,
-                                      PackingKind kind) {
+                                      PackingKind kind, PackingOrder order) {
   switch (kind) {
     case PackingKind::kNone: break;
     case PackingKind::kGreedy: return in_order(lengths, room);
-    case PackingKind::kFirstFit: return first_fit(lengths, room);
+    case PackingKind::kFirstFit: return first_fit(lengths, room, order);
     case PackingKind::kSorted: {
       std::vector<std::int64_t> ascending(lengths.begin(), lengths.end());
       std::ranges::sort(ascending);

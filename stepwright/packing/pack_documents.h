@@ -10,14 +10,19 @@ namespace stepwright {
 
 /// How documents are put into the sequences of a step.
 /// kNone: one document each. kGreedy: in the order in which they come; a sequence is closed when
-/// the next document does not fit. kFirstFit: the longest first, each into the first sequence that
-/// has room (first-fit decreasing). kSorted: greedy in ascending length, so that neighbours are
-/// alike.
+/// the next document does not fit. kFirstFit: each into the first sequence that has room, the
+/// longest first unless the order says otherwise (first-fit decreasing). kSorted: greedy in
+/// ascending length, so that neighbours are alike.
 enum class PackingKind : std::uint8_t { kNone, kGreedy, kFirstFit, kSorted };
 inline constexpr Named<PackingKind> kPackingKindNames[] = {{PackingKind::kNone, "none"},
                                                            {PackingKind::kGreedy, "greedy"},
                                                            {PackingKind::kFirstFit, "first-fit"},
                                                            {PackingKind::kSorted, "sorted"}};
+
+/// In which order first fit takes documents: the longest first, or as they come.
+enum class PackingOrder : std::uint8_t { kLongestFirst, kAsTheyCome };
+inline constexpr Named<PackingOrder> kPackingOrderNames[] = {
+    {PackingOrder::kLongestFirst, "longest"}, {PackingOrder::kAsTheyCome, "arrival"}};
 
 /// The lengths of the documents of one sequence.
 using Documents = std::vector<std::int64_t>;
@@ -25,6 +30,7 @@ using Documents = std::vector<std::int64_t>;
 /// Packs documents into sequences of at most `room` tokens; no document is longer than that. The
 /// order of the result is that in which sequences are opened. First fit takes O(n log n).
 std::vector<Documents> pack_documents(std::span<const std::int64_t> lengths, std::int64_t room,
-                                      PackingKind kind);
+                                      PackingKind kind,
+                                      PackingOrder order = PackingOrder::kLongestFirst);
 
 }  // namespace stepwright

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -24,6 +26,8 @@ LengthHistogram within(const LengthHistogram& lengths, TooLong rule, std::int64_
   for (const LengthCount& each : lengths) {
     if (each.length <= room) {
       kept.push_back(each);
+    } else if (rule == TooLong::kTruncate) {
+      kept.push_back({room, each.count});
     } else if (rule == TooLong::kSplit) {
       kept.push_back({room, each.count * static_cast<double>(each.length / room)});
       if (each.length % room > 0) kept.push_back({each.length % room, each.count});
@@ -58,11 +62,35 @@ bool whole(const LengthHistogram& lengths) {
          });
 }
 
-double documents_to_draw(const LengthHistogram& lengths, std::int64_t room) {
+/// How many of endless documents are drawn: whole groups of those that are packed together.
+double documents_to_draw(const LengthHistogram& lengths, const Packing& packing,
+                         std::int64_t room) {
   const double all = total_count(lengths);
   if (whole(lengths)) return all;
   const double mean = total_tokens(lengths) / all;
-  return std::clamp(kSequences * static_cast<double>(room) / mean, kFewest, kMost);
+  const double enough = std::clamp(kSequences * static_cast<double>(room) / mean, kFewest, kMost);
+  if (packing.kind != PackingKind::kFirstFit || packing.group == 0) return enough;
+  const auto group = static_cast<double>(packing.group);
+  return group <= kMost ? std::ceil(enough / group) * group : enough;
+}
+
+/// How many of some documents are packed together.
+std::size_t together(const Packing& packing, std::size_t documents) {
+  const bool grouped = packing.kind == PackingKind::kFirstFit && packing.group > 0;
+  return grouped ? std::min(static_cast<std::size_t>(packing.group), documents) : documents;
+}
+
+/// Packs one group of documents after the other.
+std::vector<Documents> pack_groups(std::span<const std::int64_t> lengths, const Packing& packing,
+                                   std::int64_t room) {
+  std::vector<Documents> packs;
+  const std::size_t group = together(packing, lengths.size());
+  for (std::size_t first = 0; first < lengths.size(); first += group) {
+    const auto part = lengths.subspan(first, std::min(group, lengths.size() - first));
+    std::ranges::move(pack_documents(part, room, packing.kind, packing.order),
+                      std::back_inserter(packs));
+  }
+  return packs;
 }
 
 /// Joins neighbouring lengths until few are left; their tokens stay.
@@ -147,7 +175,7 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
   if (beyond > 0 && packing.too_long == TooLong::kRefuse) {
     fail_input(
         fmt::format("{:.3g} % of the documents are longer than {} tokens (the longest has {}): "
-                    "packing.too_long says whether to split or to drop them",
+                    "packing.too_long says whether to split, truncate or drop them",
                     100 * beyond, room, lengths.back().length));
   }
   const LengthHistogram kept = within(lengths, packing.too_long, room);
@@ -155,13 +183,19 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
     fail_input(fmt::format("every document is longer than {} tokens, and dropped", room));
   }
   std::mt19937_64 random(static_cast<std::uint64_t>(packing.seed));
-  std::vector<std::int64_t> drawn = drawn_lengths(kept, documents_to_draw(kept, room));
+  std::vector<std::int64_t> drawn = drawn_lengths(kept, documents_to_draw(kept, packing, room));
   shuffle(drawn, random);
-  std::vector<Documents> packs = pack_documents(drawn, room, packing.kind);
+  std::vector<Documents> packs = pack_groups(drawn, packing, room);
   // Where documents never end, the last is only the one at which drawing ended.
-  const bool unfilled = packing.kind != PackingKind::kNone && !whole(kept);
+  const bool at_once = together(packing, drawn.size()) == drawn.size();
+  const bool unfilled = packing.kind != PackingKind::kNone && !whole(kept) && at_once;
   if (unfilled && packs.size() > 1) packs.pop_back();
   if (packing.kind != PackingKind::kSorted) shuffle(packs, random);
+  if (!packing.masks) {
+    for (Documents& pack : packs) {
+      pack = {std::accumulate(pack.begin(), pack.end(), std::int64_t{0})};
+    }
+  }
   return packs;
 }
 

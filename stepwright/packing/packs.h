@@ -16,10 +16,12 @@ inline constexpr Named<PadTo> kPadToNames[] = {{PadTo::kLength, "length"},
                                                {PadTo::kLongest, "longest"}};
 
 /// What happens to documents longer than a sequence: the job is refused, they are cut into
-/// sequences, or left out.
-enum class TooLong : std::uint8_t { kRefuse, kSplit, kDrop };
-inline constexpr Named<TooLong> kTooLongNames[] = {
-    {TooLong::kRefuse, "refuse"}, {TooLong::kSplit, "split"}, {TooLong::kDrop, "drop"}};
+/// sequences, left out, or their first tokens alone are taken.
+enum class TooLong : std::uint8_t { kRefuse, kSplit, kDrop, kTruncate };
+inline constexpr Named<TooLong> kTooLongNames[] = {{TooLong::kRefuse, "refuse"},
+                                                   {TooLong::kSplit, "split"},
+                                                   {TooLong::kDrop, "drop"},
+                                                   {TooLong::kTruncate, "truncate"}};
 
 /// How the sequences of a step are dealt out to data-parallel ranks: as they come, or so that all
 /// have as equal work as can be.
@@ -28,6 +30,10 @@ inline constexpr Named<Deal> kDealNames[] = {{Deal::kAsTheyCome, "none"}, {Deal:
 
 struct Packing {
   PackingKind kind = PackingKind::kNone;
+  PackingOrder order = PackingOrder::kLongestFirst;  ///< Of first fit.
+  std::int64_t group = 0;  ///< Documents that first fit packs at a time, however full the last of
+                           ///< their sequences is; 0: all.
+  bool masks = true;       ///< Documents of a sequence see nothing of each other.
   PadTo pad_to = PadTo::kLength;
   TooLong too_long = TooLong::kRefuse;
   Deal balance = Deal::kAsTheyCome;

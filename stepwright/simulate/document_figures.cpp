@@ -25,6 +25,17 @@ std::vector<std::pair<std::string, Packing>> neighbours_of(const Packing& own) {
     other.kind = kind;
     add("kind", word, other);
   }
+  if (own.kind == PackingKind::kFirstFit) {
+    Packing other = own;
+    other.order = PackingOrder::kLongestFirst;
+    add("order", name_of(kPackingOrderNames, other.order), other);
+    other = own;
+    other.group = 0;
+    add("group", "0", other);
+  }
+  Packing masked = own;
+  masked.masks = true;
+  add("masks", "true", masked);
   for (const auto& [pad_to, word] : kPadToNames) {
     Packing other = own;
     other.pad_to = pad_to;
@@ -60,9 +71,9 @@ bool is_power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
 bool can_choose_context(const Job& job, const Plan& plan) {
   const Parallel& size = plan.parallel;
-  return job.documents->packing.kind != PackingKind::kNone && size.context > 1 &&
-         is_power_of_two(size.context * size.data) && !job.model.experts && !job.model.latent &&
-         plan.sharding.parameters == Spread::kNone;
+  return job.documents->packing.kind != PackingKind::kNone && job.documents->packing.masks &&
+         size.context > 1 && is_power_of_two(size.context * size.data) && !job.model.experts &&
+         !job.model.latent && plan.sharding.parameters == Spread::kNone;
 }
 
 }  // namespace

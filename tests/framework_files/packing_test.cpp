@@ -50,15 +50,39 @@ const PackingProgram kPackingPrograms[] = {
     {"axolotl",
      kAxolotlRun + "sample_packing: true\n",
      "sample_packing",
-     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+     {.kind = PackingKind::kFirstFit,
+      .order = PackingOrder::kAsTheyCome,
+      .group = 100000,
+      .too_long = TooLong::kDrop}},
+    {"axolotl",
+     kAxolotlRun +
+         "sample_packing: true\nsample_packing_group_size: 5000\npad_to_sequence_len: false\n"
+         "excess_length_strategy: truncate\n",
+     "sample_packing",
+     {.kind = PackingKind::kFirstFit,
+      .order = PackingOrder::kAsTheyCome,
+      .group = 5000,
+      .pad_to = PadTo::kLongest,
+      .too_long = TooLong::kTruncate}},
     {"llama-factory",
      kLlamaFactoryRun + "neat_packing: true\n",
      "neat_packing",
-     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+     {.kind = PackingKind::kFirstFit, .group = 1000, .too_long = TooLong::kTruncate}},
+    {"llama-factory",
+     kLlamaFactoryRun + "packing: true\npreprocessing_batch_size: 400\n",
+     "packing",
+     {.kind = PackingKind::kFirstFit,
+      .group = 400,
+      .masks = false,
+      .too_long = TooLong::kTruncate}},
     {"ms-swift",
      kSwiftRun + "packing: true\n",
      "packing",
-     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+     {.kind = PackingKind::kFirstFit, .pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}},
+    {"ms-swift",
+     kSwiftRun + "packing: true\npacking_strategy: sequential\ntruncation_strategy: split\n",
+     "packing",
+     {.kind = PackingKind::kGreedy, .pad_to = PadTo::kLongest, .too_long = TooLong::kSplit}},
     {"ms-swift",
      kSwiftRun + "padding_free: true\n",
      "padding_free",
@@ -66,7 +90,10 @@ const PackingProgram kPackingPrograms[] = {
     {"nemo-rl",
      kNemoRlRun,
      "policy.sequence_packing.enabled",
-     {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}},
+     {.kind = PackingKind::kFirstFit,
+      .group = 512,
+      .pad_to = PadTo::kLongest,
+      .too_long = TooLong::kDrop}},
 };
 
 TEST(PackingOfFiles, IsTakenWhereLengthsAreGiven) {
@@ -78,6 +105,14 @@ TEST(PackingOfFiles, IsTakenWhereLengthsAreGiven) {
     EXPECT_EQ(job.documents->packing, program.packing) << program.flag;
     EXPECT_THAT(read.report.read, takes(program.flag, "job.batch.packing"));
   }
+}
+
+TEST(PackingOfFiles, OfDocumentsThatAreJoinedAndCutIsThatOfFullSequences) {
+  std::string pretraining = kLlamaFactoryRun;
+  pretraining.replace(pretraining.find("sft"), 3, "pt");
+  const ImportedPlan read = import_text("llama-factory", "train.yaml", pretraining, with_lengths());
+  EXPECT_FALSE(read.planned.job.documents);
+  EXPECT_THAT(read.planned.job.notes, ::testing::Contains(::testing::HasSubstr("joined and cut")));
 }
 
 TEST(PackingOfFiles, IsNotReadWithoutLengths) {

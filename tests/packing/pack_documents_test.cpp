@@ -22,6 +22,11 @@ TEST(PackDocuments, FirstFitTakesTheLongestFirst) {
               ElementsAre(Documents{7, 3}, Documents{6, 4}, Documents{5, 5}));
 }
 
+TEST(PackDocuments, FirstFitMayTakeThemAsTheyCome) {
+  EXPECT_THAT(pack_documents(kLengths, 10, PackingKind::kFirstFit, PackingOrder::kAsTheyCome),
+              ElementsAre(Documents{6, 4}, Documents{5, 5}, Documents{3, 7}));
+}
+
 TEST(PackDocuments, SortedPutsLikeLengthsTogether) {
   EXPECT_THAT(pack_documents(kLengths, 10, PackingKind::kSorted),
               ElementsAre(Documents{3, 4}, Documents{5, 5}, Documents{6}, Documents{7}));

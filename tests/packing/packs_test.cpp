@@ -62,6 +62,26 @@ TEST(Packs, RefuseSplitOrDropWhatIsTooLong) {
   EXPECT_THROW(make_packs({{2300, 1}}, packing, 1000), Error);
 }
 
+TEST(Packs, TakeTheFirstTokensOfWhatIsTruncated) {
+  const Packs packs = make_packs(
+      {{500, 3}, {2300, 1}}, {.kind = PackingKind::kNone, .too_long = TooLong::kTruncate}, 1000);
+  EXPECT_EQ(packs.documents, (LengthHistogram{{500, 0.75}, {1000, 0.25}}));
+  EXPECT_EQ(packs.too_long, 0.25);
+}
+
+TEST(Packs, OfGroupsEndWithOneThatIsNotFull) {
+  // Five documents of 300 in a group: three in a sequence, two in the next.
+  const Packs packs = make_packs({{300, 1}}, {.kind = PackingKind::kFirstFit, .group = 5}, 1000);
+  EXPECT_EQ(packs.fills, (LengthHistogram{{600, 0.5}, {900, 0.5}}));
+}
+
+TEST(Packs, WithoutMasksAreOneDocument) {
+  const Packs packs =
+      make_packs({{300, 1}}, {.kind = PackingKind::kFirstFit, .masks = false}, 1000);
+  EXPECT_EQ(packs.documents, (LengthHistogram{{900, 1}}));
+  EXPECT_NEAR(packs.pairs.mean, causal_pairs(900), 1e-6);
+}
+
 TEST(Packs, FilledBestByFirstFitAndWorstWithoutPacking) {
   const LengthHistogram lengths = lognormal_lengths(800, 0.8);
   const auto filled = [&](PackingKind kind) {

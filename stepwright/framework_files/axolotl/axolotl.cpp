@@ -211,10 +211,26 @@ void read_frozen_parts(const Fields& fields, const Given& given, Draft& draft) {
   draft.frozen = frozen;
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: first-fit decreasing;
-/// src/axolotl/utils/schemas/config.py: excess_length_strategy drops.
-constexpr PackingWords kMultipack = {
-    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
+/// axolotl-ai-cloud/axolotl src/axolotl/utils/samplers/multipack.py: `pack_group` takes samples as
+/// they come, `allocate_sequentially` closes a sequence when the next does not fit;
+/// src/axolotl/utils/schemas/config.py: sample_packing_group_size, excess_length_strategy;
+/// src/axolotl/utils/schemas/validation.py: packed sequences are filled up unless said otherwise.
+void read_multipack(const Fields& fields, const Given& given, Draft& draft) {
+  static constexpr Named<TooLong> kExcess[] = {
+      {TooLong::kDrop, "drop"}, {TooLong::kTruncate, "truncate"}, {TooLong::kRefuse, "raise"}};
+  constexpr std::int64_t kUsualGroup = 100000;
+  PackingWords words;
+  Packing& packing = words.packing;
+  packing.too_long = fields.choice("excess_length_strategy", kExcess, TooLong::kDrop);
+  if (packs_documents(fields, "sample_packing", given)) {
+    const bool in_order = fields.flag("sample_packing_sequentially", false);
+    packing.kind = in_order ? PackingKind::kGreedy : PackingKind::kFirstFit;
+    packing.order = PackingOrder::kAsTheyCome;
+    packing.group = fields.integer("sample_packing_group_size", kUsualGroup);
+    packing.pad_to = fields.flag("pad_to_sequence_len", true) ? PadTo::kLength : PadTo::kLongest;
+  }
+  take_packing(fields, "sample_packing", words, given, draft);
+}
 
 void read_axolotl_program(const HubFiles& files, const Document& document, const Given& given,
                           Draft& draft) {
@@ -232,7 +248,7 @@ void read_axolotl_program(const HubFiles& files, const Document& document, const
   read_loss(fields, draft);
   read_axolotl_adapters(fields, draft);
   read_frozen_parts(fields, given, draft);
-  take_packing(fields, "sample_packing", kMultipack, given, draft);
+  read_multipack(fields, given, draft);
   take_optimizer(fields, "optimizer", left_out, draft);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
   read_mesh(fields, is_fsdp, given, trainer, draft);

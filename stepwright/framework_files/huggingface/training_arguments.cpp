@@ -85,16 +85,22 @@ void read_script_adapters(const Fields& arguments, Draft& draft) {
 }
 
 /// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the
-/// longest first into the fullest sequence that has room, and cuts what is longer; `wrapped` makes
-/// documents of a sequence one.
+/// longest first into the fullest sequence that has room, `bfd_split` cuts what is longer where the
+/// former leaves its end out, and `wrapped` joins documents and cuts them; each works on a batch of
+/// `Dataset.map`. trl/trainer/sft_trainer.py: the first two fill nothing up.
 void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft) {
-  const auto strategy = arguments.node().find("packing_strategy");
-  if (strategy && strategy->is_scalar() && strategy->text() == "wrapped") return;
-  take_packing(arguments, "packing",
-               {.packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kSplit}}, given,
-               draft);
-  take_packing(arguments, "padding_free",
-               {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kSplit}}, given, draft);
+  constexpr std::int64_t kMapBatch = 1000;  // huggingface/datasets src/datasets/arrow_dataset.py
+  PackingWords words = {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kTruncate}};
+  take_packing(arguments, "padding_free", words, given, draft);
+  if (!packs_documents(arguments, "packing", given)) return;
+  const std::string strategy = arguments.word("packing_strategy", "bfd");
+  words.packing.kind = PackingKind::kFirstFit;
+  words.packing.group = kMapBatch;
+  words.joined = strategy == "wrapped";
+  if (strategy == "bfd_split" || strategy == "bfd-requeue") {
+    words.packing.too_long = TooLong::kSplit;
+  }
+  take_packing(arguments, "packing", words, given, draft);
 }
 
 }  // namespace

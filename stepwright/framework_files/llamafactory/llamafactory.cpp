@@ -98,11 +98,30 @@ void read_recomputation(const Fields& fields, Draft& draft) {
   }
 }
 
-/// hiyouga/LLaMA-Factory src/llamafactory/data/processor/supervised.py: packs by
-/// `greedy_knapsack`, the longest that fits first, and drops what is longer than `cutoff_len`.
-/// Without `neat_packing` documents of a sequence see each other: it is one.
-constexpr PackingWords kNeatPacking = {
-    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
+/// hiyouga/LLaMA-Factory src/llamafactory/data/processor/supervised.py: examples are cut to
+/// `cutoff_len`, and each group that is preprocessed packed by `greedy_knapsack`, the longest that
+/// fits first; without `neat_packing` documents of a sequence see each other.
+/// src/llamafactory/data/processor/pretrain.py: in pretraining they are joined and cut.
+void read_factory_packing(const Fields& fields, const Given& given, Draft& draft) {
+  constexpr std::int64_t kUsualGroup = 1000;
+  const auto stage = fields.node().find("stage");
+  const bool pretrains = stage && stage->is_scalar() && stage->text() == "pt";
+  const auto packs = fields.node().find("packing");
+  const bool unsaid = !packs || packs->is_null();
+  const bool neat = packs_documents(fields, "neat_packing", given);
+  PackingWords words = {.packing = {.too_long = TooLong::kTruncate}};
+  if (pretrains && (unsaid || packs->boolean())) {
+    static_cast<void>(fields.find("packing"));
+    draft.packing = {.joined = true};
+    return;
+  }
+  if (neat || packs_documents(fields, "packing", given)) {
+    words.packing.kind = PackingKind::kFirstFit;
+    words.packing.group = fields.integer("preprocessing_batch_size", kUsualGroup);
+    words.packing.masks = neat;
+  }
+  take_packing(fields, neat ? "neat_packing" : "packing", words, given, draft);
+}
 
 /// Fails on what trains nothing.
 void check_trains(const Fields& fields) {
@@ -138,7 +157,7 @@ void read_factory_program(const HubFiles& files, const Document& document, const
   read_recomputation(fields, draft);
   read_weight_types(fields, trainer, draft);
   read_sequence_parallelism(fields, draft);
-  take_packing(fields, "neat_packing", kNeatPacking, given, draft);
+  read_factory_packing(fields, given, draft);
   draft.fused_cross_entropy = fields.flag("enable_liger_kernel", draft.fused_cross_entropy);
   take_attention(fields, "flash_attn", left_out, draft);
   settle_program(fields, files, trainer, left_out, given, draft, kLlamaFactorySettings);

@@ -64,7 +64,7 @@ inline constexpr KnownSetting kLlamaFactorySettings[] = {
     {"use_v1_kernels", "", Matters::kMaybe, "its own kernels"},
     {"mixture_of_depths", "", Matters::kYes, "tokens that skip layers"},
     {"shift_attn", "", Matters::kYes, "attention within shifted groups"},
-    {"packing", ""},
+    {"packing", "job.batch.packing", Matters::kYes, kLengthsUnsaid},
     {"neat_packing", "job.batch.packing", Matters::kYes, kLengthsUnsaid},
     {"resize_vocab", "", Matters::kYes, "a padded vocabulary"},
     {"freeze_vision_tower", "job.frozen"},

@@ -150,11 +150,33 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
   read_megatron_text(text, root, kNemoRlSettings, given, draft, file);
 }
 
-/// NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py: its packers are first-fit ones; batches count
-/// answers.
-constexpr PackingWords kSequencePacking = {
-    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop},
-    .batch_of_documents = true};
+/// NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py: its packers; their batches count answers.
+/// nemo_rl/distributed/batched_data_dict.py: `shard_by_batch_size` packs those of one update.
+/// nemo_rl/models/megatron/data.py: under a pipeline alone sequences are filled up to the longest.
+void read_sequence_packing(const Fields& policy, const Given& given, Draft& draft) {
+  struct Packer {
+    PackingKind kind = PackingKind::kFirstFit;
+    PackingOrder order = PackingOrder::kLongestFirst;
+  };
+  static constexpr Named<Packer> kPackers[] = {
+      {{}, "modified_first_fit_decreasing"},
+      {{}, "first_fit_decreasing"},
+      {{.order = PackingOrder::kAsTheyCome}, "first_fit_shuffle"},
+      {{.kind = PackingKind::kGreedy}, "concatenative"}};
+  const Fields section = policy.section("sequence_packing");
+  PackingWords words = {.packing = {.too_long = TooLong::kDrop}, .batch_of_documents = true};
+  if (packs_documents(section, "enabled", given)) {
+    const Packer packer = section.choice("algorithm", kPackers, Packer{});
+    words.packing.kind = packer.kind;
+    words.packing.order = packer.order;
+    words.packing.group = policy.integer("train_global_batch_size", 0);
+    const Fields config = policy.section("megatron_cfg");
+    const bool piped =
+        config.flag("enabled", false) && config.integer("pipeline_model_parallel_size", 1) > 1;
+    words.packing.pad_to = piped ? PadTo::kLength : PadTo::kLongest;
+  }
+  take_packing(section, "enabled", words, given, draft);
+}
 
 }  // namespace
 
@@ -179,7 +201,7 @@ void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& 
   const Fields policy = root.section("policy");
   take_named_model(policy.word("model_name", ""), given, draft);
   read_cluster(root, draft);
-  take_packing(policy.section("sequence_packing"), "enabled", kSequencePacking, given, draft);
+  read_sequence_packing(policy, given, draft);
   if (policy.section("megatron_cfg").flag("enabled", false)) {
     return read_megatron_policy(root, file, given, draft);
   }

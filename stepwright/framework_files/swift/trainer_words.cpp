@@ -125,13 +125,25 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
 
 namespace {
 
-/// modelscope/ms-swift swift/llm/dataset/utils.py: `calculate_matched_group` packs by
-/// `binpacking.to_constant_volume`, the longest first; longer ones than `max_length` are deleted.
-constexpr PackingWords kSwiftPacking = {
-    .packing = {.kind = PackingKind::kFirstFit, .too_long = TooLong::kDrop}};
-/// One sequence of all documents of a micro-batch.
-constexpr PackingWords kPaddingFree = {
-    .packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+/// modelscope/ms-swift swift/dataset/packing.py: `calculate_matched_group` packs by
+/// `binpacking.to_constant_volume`, the longest first, and what does not fill the last sequence of
+/// a group goes on into the next; swift/arguments/base_args/template_args.py: what is longer than
+/// `max_length` is deleted. Neither packed sequences nor, with `padding_free`, documents of a
+/// micro-batch are filled up.
+void read_swift_packing(const Fields& fields, const Given& given, Draft& draft) {
+  static constexpr Named<TooLong> kTruncations[] = {{TooLong::kDrop, "delete"},
+                                                    {TooLong::kTruncate, "left"},
+                                                    {TooLong::kTruncate, "right"},
+                                                    {TooLong::kSplit, "split"}};
+  static constexpr Named<PackingKind> kPackers[] = {{PackingKind::kFirstFit, "binpack"},
+                                                    {PackingKind::kGreedy, "sequential"}};
+  PackingWords words = {.packing = {.pad_to = PadTo::kLongest}};
+  words.packing.too_long = fields.choice("truncation_strategy", kTruncations, TooLong::kDrop);
+  take_packing(fields, "padding_free", words, given, draft);
+  if (!packs_documents(fields, "packing", given)) return;
+  words.packing.kind = fields.choice("packing_strategy", kPackers, PackingKind::kFirstFit);
+  take_packing(fields, "packing", words, given, draft);
+}
 
 }  // namespace
 
@@ -155,8 +167,7 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
   draft.plan.context_kind = ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
   read_tuner(fields, "lora", given, draft);
-  take_packing(fields, "packing", kSwiftPacking, given, draft);
-  take_packing(fields, "padding_free", kPaddingFree, given, draft);
+  read_swift_packing(fields, given, draft);
   settle_program(fields, files, trainer, left_out, given, draft, kSwiftSettings);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
@@ -46,8 +47,11 @@ Packing read_packing(Node node) {
     packing.kind = node.choice(kPackingKindNames);
     return packing;
   }
-  node.allow_only({"kind", "pad_to", "too_long", "balance", "seed"});
+  node.allow_only({"kind", "order", "group", "masks", "pad_to", "too_long", "balance", "seed"});
   packing.kind = node.get("kind").choice(kPackingKindNames);
+  if (const auto given = node.find("order")) packing.order = given->choice(kPackingOrderNames);
+  if (const auto given = node.find("group")) packing.group = given->integer(0);
+  if (const auto given = node.find("masks")) packing.masks = given->boolean();
   if (const auto given = node.find("pad_to")) packing.pad_to = given->choice(kPadToNames);
   if (const auto given = node.find("too_long")) packing.too_long = given->choice(kTooLongNames);
   if (const auto given = node.find("balance")) packing.balance = given->choice(kDealNames);
@@ -96,11 +100,16 @@ std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length
 void write_document_batch(Json& batch, const DocumentBatch& documents) {
   batch["lengths"] = lengths_json(documents);
   const Packing& packing = documents.packing;
-  batch["packing"] = {{"kind", name_of(kPackingKindNames, packing.kind)},
-                      {"pad_to", name_of(kPadToNames, packing.pad_to)},
-                      {"too_long", name_of(kTooLongNames, packing.too_long)},
-                      {"balance", name_of(kDealNames, packing.balance)},
-                      {"seed", packing.seed}};
+  Json written = {{"kind", name_of(kPackingKindNames, packing.kind)}};
+  if (packing.order != PackingOrder{})
+    written["order"] = name_of(kPackingOrderNames, packing.order);
+  if (packing.group > 0) written["group"] = packing.group;
+  if (!packing.masks) written["masks"] = false;
+  written["pad_to"] = name_of(kPadToNames, packing.pad_to);
+  written["too_long"] = name_of(kTooLongNames, packing.too_long);
+  written["balance"] = name_of(kDealNames, packing.balance);
+  written["seed"] = packing.seed;
+  batch["packing"] = std::move(written);
 }
 
 }  // namespace stepwright
