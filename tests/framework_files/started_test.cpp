@@ -195,10 +195,33 @@ TEST(Started, TheLauncherSaysHowManyRanksThereAre) {
   EXPECT_EQ(devices("deepspeed --num_nodes 2 --num_gpus 8"), 16);
   EXPECT_EQ(devices("accelerate launch --num_processes 16 --num_machines 2"), 16);
   EXPECT_EQ(devices("mpirun -np 16 -N 8 python"), 16);
+  EXPECT_EQ(devices("mpirun -np 32 --map-by ppr:8:node python"), 32);
+  EXPECT_EQ(devices("#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-task=8\nsrun torchrun "
+                    "--nnodes $SLURM_NNODES --nproc_per_node $SLURM_GPUS_PER_TASK"),
+            16);
   EXPECT_EQ(devices("srun -N 2 --ntasks-per-node 8 python"), 16);
   EXPECT_EQ(devices("#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:8\nsrun torchrun "
                     "--nnodes $SLURM_NNODES --nproc_per_node $SLURM_GPUS_ON_NODE"),
             16);
+}
+
+// Open MPI's mpirun(1), and Hydra of MPICH and Intel MPI: processes in all and of each node.
+TEST(Started, AnMpiRunSaysHowManyProcessesEachNodeHas) {
+  const auto cluster = [](const std::string& launcher, Given given = {}) {
+    return read_started(launcher + " python pretrain_gpt.py MODEL_WORDS\n", std::move(given))
+        .planned.job.cluster;
+  };
+  for (const char* launcher :
+       {"mpirun -np 8 -npernode 4", "mpiexec -n 8 -ppn 4", "mpiexec.hydra -n 8 -perhost 4",
+        "mpirun -np 8 -map-by ppr:4:node"}) {
+    EXPECT_EQ(cluster(launcher).nodes, 2) << launcher;
+    EXPECT_EQ(cluster(launcher).devices_per_node, 4) << launcher;
+  }
+  const std::string open = "mpiexec -n $((NODES * 4)) -ppn 4";
+  EXPECT_EQ(cluster(open, {.nodes = 2}).devices(), 8);
+  EXPECT_EQ(cluster(open).devices(), 4);
+  EXPECT_THAT(read_started(open + " python pretrain_gpt.py MODEL_WORDS\n").report.not_read,
+              not_read("-n", Matters::kYes, "how many devices train"));
 }
 
 TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {

@@ -73,7 +73,11 @@ std::map<std::string, std::string> variables_given(std::span<const SourceFile> f
 /// values.
 bool holds_arguments(const ShellWord& word, const ShellWord& before,
                      const StartedProgram& program) {
+  // Of mpirun, srun and the like.
+  static constexpr std::string_view kCounts[] = {"-n",   "-np",       "-N",
+                                                 "-ppn", "-npernode", "-perhost"};
   if (word.open.size() != 1 || word.open.front() != word.text) return false;
+  if (is_one_of(before.text, kCounts)) return false;
   if (!before.text.starts_with("--")) return true;
   return before.text.find('=') != std::string::npos || !program.takes_values(before.text);
 }

@@ -94,6 +94,42 @@ void read_included(const StartedCommand& command, Draft& draft) {
   }
 }
 
+bool starts_with_mpi(const StartedCommand& command) {
+  return starts_with_any(command, {"mpirun", "mpiexec", "mpiexec.hydra", "orterun"});
+}
+
+/// The processes that `ppr:8:node` places on each node.
+std::optional<std::int64_t> placed_on_node(std::string_view policy) {
+  const std::size_t at = policy.find("ppr:");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::vector<std::string_view> parts = parts_between(policy.substr(at), ':');
+  if (parts.size() < 3 || !parts[2].starts_with("node")) return std::nullopt;
+  const IntegerReading count = read_integer(std::string(parts[1]));
+  const bool sound = count.status == IntegerReading::Status::kGood && count.value > 0;
+  return sound ? std::optional(count.value) : std::nullopt;
+}
+
+/// Processes in all and of each node. Open MPI's mpirun(1): `-np`, `-npernode`, `-N`, `--map-by
+/// ppr:N:node`; Hydra of MPICH and Intel MPI: `-n`, `-ppn`, `-perhost`.
+void read_mpi(const StartedCommand& command, Draft& draft) {
+  const std::vector<ShellWord>& words = command.launchers;
+  draft.ranks = batch_option(words, "-np", "-n");
+  if (!draft.ranks) draft.ranks = batch_option(words, "--np");
+  for (const char* name : {"-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "-N"}) {
+    const auto found = std::ranges::find(words, name, &ShellWord::text);
+    if (found != words.end()) draft.devices_of_node = batch_option({found, words.end()}, name);
+  }
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool maps = words[i - 1].text == "--map-by" || words[i - 1].text == "-map-by";
+    if (const auto placed = maps ? placed_on_node(words[i].text) : std::nullopt) {
+      draft.devices_of_node = placed;
+    }
+  }
+  if (!draft.devices_of_node || draft.ranks.value_or(0) % *draft.devices_of_node != 0) return;
+  draft.nodes = draft.ranks ? *draft.ranks / *draft.devices_of_node : 1;
+  draft.ranks.reset();
+}
+
 }  // namespace
 
 std::string comment_lines(const std::vector<std::string>& lines) {
@@ -120,26 +156,24 @@ std::string torchrun_lines() {
 }
 
 bool has_launcher(const StartedCommand& command) {
-  return starts_with_any(
-      command, {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate",
-                "deepspeed", "mpirun", "mpiexec", "orterun", "srun"});
+  return starts_with_mpi(command) ||
+         starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
+                                   "accelerate", "deepspeed", "srun"});
 }
 
 namespace {
 
 /// Whether a program that is told how many processes it starts stands in front.
 bool has_starter(const StartedCommand& command) {
-  return starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
-                                   "accelerate", "deepspeed", "mpirun", "mpiexec", "orterun"});
+  return starts_with_mpi(command) ||
+         starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
+                                   "accelerate", "deepspeed"});
 }
 
 }  // namespace
 
 void read_launcher(const StartedCommand& command, Draft& draft) {
-  if (starts_with_any(command, {"mpirun", "mpiexec", "orterun"})) {
-    draft.ranks = batch_option(command.launchers, "-np", "-n");
-    return;
-  }
+  if (starts_with_mpi(command)) return read_mpi(command, draft);
   const bool torchrun =
       starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
@@ -200,6 +234,8 @@ void list_open_extents(const StartedCommand& command, Draft& draft) {
   static constexpr std::string_view kDevices[] = {"--nproc_per_node", "--nproc-per-node",
                                                   "--num_gpus",       "--num-gpus",
                                                   "--num_processes",  "--num-processes"};
+  static constexpr std::string_view kRanks[] = {"-np", "--np", "-n"};
+  const bool mpi = starts_with_mpi(command);
   const auto list = [&](std::string_view name, const ShellWord& value, bool nodes) {
     draft.report.not_read.push_back(
         {std::string(name), printable(value.text), command.file, value.line, Matters::kYes,
@@ -212,7 +248,8 @@ void list_open_extents(const StartedCommand& command, Draft& draft) {
     const std::size_t equals = words[i].text.find('=');
     const std::string_view name = std::string_view(words[i].text).substr(0, equals);
     const bool nodes = std::ranges::find(kNodes, name) != std::end(kNodes);
-    const bool devices = std::ranges::find(kDevices, name) != std::end(kDevices);
+    const bool ranks = mpi && std::ranges::find(kRanks, name) != std::end(kRanks);
+    const bool devices = ranks || std::ranges::find(kDevices, name) != std::end(kDevices);
     const std::size_t at = equals == std::string::npos ? i + 1 : i;
     if ((!nodes && !devices) || at >= words.size() || words[at].open.empty()) continue;
     list(name, words[at], nodes);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
@@ -56,6 +57,21 @@ void read_nanotron_sizes(const Fields& model, Draft& draft, const std::string& f
   draft.model = read;
 }
 
+/// Its degrees say how many ranks there are, its launcher on which nodes: ParallelContext of
+/// src/nanotron/parallel/context.py asks that both be as many.
+void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::string& file,
+                         Draft& draft) {
+  std::optional<std::int64_t> started = draft.ranks;
+  if (draft.nodes && draft.devices_of_node) started = *draft.nodes * *draft.devices_of_node;
+  if (!started || given.nodes || given.devices) {
+    draft.nodes = draft.devices_of_node = std::nullopt;
+    draft.ranks = ranks;
+  } else if (*started != ranks) {
+    fail_input(fmt::format("{}: its degrees are those of {} ranks, its script starts {}", file,
+                           ranks, *started));
+  }
+}
+
 /// The ranks of all axes: src/nanotron/parallel/context.py.
 void read_nanotron_degrees(const Fields& fields, Draft& draft, const Given& given,
                            const std::string& file) {
@@ -69,7 +85,7 @@ void read_nanotron_degrees(const Fields& fields, Draft& draft, const Given& give
        {degrees.tensor, degrees.pipeline, degrees.context, degrees.expert}) {
     if (__builtin_mul_overflow(ranks, more, &ranks)) fields.node().fail("more than 2^63 ranks");
   }
-  draft.ranks = ranks;
+  take_nanotron_ranks(ranks, given, file, draft);
   settle_ranks(draft, given, file);
 }
 
@@ -108,8 +124,6 @@ void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft&
                                                .starts = starts_nanotron,
                                                .options = kOptions},
                                               draft);
-    // Its degrees say how many ranks there are.
-    draft.ranks = draft.nodes = draft.devices_of_node = std::nullopt;
     return read_nanotron(run.files, run.given, draft);
   }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");

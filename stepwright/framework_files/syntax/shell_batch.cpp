@@ -63,8 +63,12 @@ std::map<std::string, std::string> slurm_variables(std::span<const ShellWord> op
   const auto nodes = batch_option(options, "--nodes", "-N");
   auto tasks = batch_option(options, "--ntasks", "-n");
   const auto tasks_of_node = batch_option(options, "--ntasks-per-node");
+  const auto devices_of_task = batch_option(options, "--gpus-per-task");
   auto devices_of_node = batch_option(options, "--gpus-per-node");
   if (!devices_of_node) devices_of_node = batch_option(options, "--gres");
+  if (!devices_of_node && devices_of_task && tasks_of_node) {
+    devices_of_node = *devices_of_task * *tasks_of_node;
+  }
   if (!tasks && nodes && tasks_of_node) tasks = *nodes * *tasks_of_node;
   std::map<std::string, std::string> variables;
   const auto set = [&](const char* name, const std::optional<std::int64_t>& value) {
@@ -77,6 +81,8 @@ std::map<std::string, std::string> slurm_variables(std::span<const ShellWord> op
   set("SLURM_NTASKS_PER_NODE", tasks_of_node);
   set("SLURM_GPUS_ON_NODE", devices_of_node);
   set("SLURM_GPUS_PER_NODE", batch_option(options, "--gpus-per-node"));
+  set("SLURM_GPUS_PER_TASK", devices_of_task);
+  set("SLURM_GPUS", batch_option(options, "--gpus", "-G"));
   set("SLURM_CPUS_PER_TASK", batch_option(options, "--cpus-per-task", "-c"));
   return variables;
 }
