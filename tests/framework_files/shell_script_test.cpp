@@ -69,8 +69,25 @@ TEST(ShellScript, PrintsIntoVariablesAsBashDoes) {
   EXPECT_EQ(x_of("printf -v X 'a%sb%d'  "), "ab0");
   EXPECT_EQ(x_of("X=1\nprintf -v X '%x' 255"), "$X");
   EXPECT_EQ(x_of("X=1\nprintf -v X '%d' many"), "$X");
-  EXPECT_EQ(x_of("X=1\nprintf -v X '%s,' a b"), "$X");
+  EXPECT_EQ(x_of("printf -v X '%s,' a b"), "a,b,");
+  EXPECT_EQ(x_of("X=1\nprintf -v X 'plain' a b"), "$X");
   EXPECT_EQ(x_of("set -a\nX=3\nset +a"), "3");
+}
+
+TEST(ShellScript, TakesWhatPrintfAndEchoPrint) {
+  EXPECT_EQ(x_of("A=(a.json 'b c')\nT=alpaca\n"
+                 "X=$(printf $\"- path: %s\\n  type: ${T}\\n\" \"${A[@]}\")"),
+            "- path: a.json\n  type: alpaca\n- path: b c\n  type: alpaca");
+  EXPECT_EQ(x_of("X=$(printf '%s:%d' host 29500)"), "host:29500");
+  EXPECT_EQ(x_of("X=$(printf '%(%F)T')"), "$(printf '%(%F)T')");
+  EXPECT_EQ(x_of("X=$(echo -e 'a\\nb')"), "a\nb");
+  EXPECT_EQ(x_of("X=$(echo -n '- a')"), "- a");
+  const auto written = [](const std::string& text) {
+    return std::string(script_of(text + "\nrun\n").written.at("c.yaml").text);
+  };
+  EXPECT_EQ(written("echo \"- a: 1\" > c.yaml\necho -e \"b: 2\\nc: 3\" >> c.yaml"),
+            "- a: 1\nb: 2\nc: 3\n");
+  EXPECT_EQ(written("printf 'a: %s\\n' 1 > c.yaml"), "a: 1\n");
 }
 
 TEST(ShellScript, CalculatesAsBashDoes) {

@@ -86,6 +86,7 @@ class ShellReader {
   std::optional<bool> tested(const ShellNode& node);
   std::optional<std::string> printed_way(const ShellNode& node);
   std::optional<std::string> printed_by(const ShellNode& node, const Words& words);
+  static std::string echoed(const Words& words);
 
   std::span<const ShellSource> sources_;
   const ShellGiven& given_;

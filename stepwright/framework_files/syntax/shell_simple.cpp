@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "stepwright/framework_files/syntax/shell_format.h"
 #include "stepwright/framework_files/syntax/shell_reader.h"
 
 namespace stepwright {
@@ -17,18 +18,6 @@ std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::si
   std::vector<std::string> texts;
   for (std::size_t i = from; i < words.size(); ++i) texts.push_back(words[i].text);
   return texts;
-}
-
-/// A whole number with zeros before it up to a width ("2" with "03": "002").
-std::optional<std::string> padded(const std::string& number, std::string_view width) {
-  const bool whole =
-      !number.empty() && number != "-" &&
-      number.find_first_not_of("0123456789", number[0] == '-' ? 1 : 0) == std::string::npos;
-  if (!whole) return std::nullopt;
-  if (width.empty()) return number;
-  if (width.size() != 2 || width[0] != '0' || number[0] == '-') return std::nullopt;
-  const auto wide = static_cast<std::size_t>(width[1] - '0');
-  return std::string(wide - std::min(wide, number.size()), '0') + number;
 }
 
 /// The parts of a line between marks, at most so many, the last with what is left; several blanks
@@ -49,36 +38,6 @@ std::vector<std::string> parts_by(std::string_view text, std::string_view marks,
     pass_blanks();
   }
   return parts;
-}
-
-/// What printf makes of a format of words, %s, %d and %0Nd, used once; nothing of any other.
-std::optional<std::string> of_format(std::string_view format,
-                                     const std::vector<std::string>& arguments) {
-  std::string text;
-  auto argument = arguments.begin();
-  for (std::size_t i = 0; i < format.size(); ++i) {
-    if (format[i] == '\\') return std::nullopt;
-    if (format[i] != '%') {
-      text += format[i];
-      continue;
-    }
-    const std::size_t end = format.find_first_not_of("0123456789", i + 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string_view width = format.substr(i + 1, end - i - 1);
-    i = end;
-    if (format[i] == '%' && width.empty()) {
-      text += '%';
-    } else if (format[i] == 's' && width.empty()) {
-      text += argument == arguments.end() ? "" : *argument++;
-    } else if (format[i] == 'd') {
-      const auto number = padded(argument == arguments.end() ? "0" : *argument++, width);
-      if (!number) return std::nullopt;
-      text += *number;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return argument == arguments.end() ? std::optional(text) : std::nullopt;
 }
 
 }  // namespace
@@ -218,11 +177,10 @@ bool ShellReader::read_words(const ShellNode& node, const Words& words) {
   return true;
 }
 
-/// `printf -v NAME FORMAT ARGUMENTS`; the name is open where the format is more than words and
-/// whole numbers.
+/// `printf -v NAME FORMAT ARGUMENTS`; the name is open where what it prints is not known.
 void ShellReader::print_into(const Words& words) {
   const std::uint32_t line = words.front().line;
-  const std::optional<std::string> text = of_format(words[3].text, texts_from(words, 4));
+  const std::optional<std::string> text = shell_formatted(words[3].text, texts_from(words, 4));
   if (!text) return leave_open({words.front(), words[2]}, 1, line);
   budget_.word(*text, place(line));
   variables_.set_text(words[2].text, *text, place(line));
@@ -344,7 +302,13 @@ void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t
 /// Keeps a text that goes into a file, as the file may be a script that is started later.
 void ShellReader::write_file(const ShellNode& node, const Words& words) {
   const std::string& name = words.front().text;
-  if (!node.input && name != "echo") return;
+  std::optional<std::string> text;
+  if (node.input) text = expansion_.text(*node.input);
+  if (!text && name == "echo") text = echoed(words);
+  if (!text && name == "printf" && words.size() > 1) {
+    text = shell_formatted(words[1].text, texts_from(words, 2));
+  }
+  if (!text) return;
   std::string path;
   bool appends = node.appends;
   if (node.output) path = as_written(expansion_.text(*node.output));
@@ -353,15 +317,11 @@ void ShellReader::write_file(const ShellNode& node, const Words& words) {
     appends = words[1].text == "-a";
   }
   if (path.empty()) return;
-  std::size_t first = 1;
-  while (name == "echo" && first < words.size() && words[first].text.starts_with('-')) ++first;
   ShellWritten& made = written_[base_name(path)];
   if (!appends || made.line == 0) {
     made = {.line = node.input ? node.input->line : node.line, .file = expansion_.file()};
   }
-  made.text +=
-      node.input ? expansion_.text(*node.input)
-                 : joined({words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}) + "\n";
+  made.text += *text;
 }
 
 }  // namespace stepwright

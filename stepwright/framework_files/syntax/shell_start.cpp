@@ -6,6 +6,7 @@
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/syntax/shell_batch.h"
+#include "stepwright/framework_files/syntax/shell_format.h"
 #include "stepwright/framework_files/syntax/shell_reader.h"
 
 namespace stepwright {
@@ -80,6 +81,12 @@ std::vector<std::string> texts(const std::vector<ShellWord>& words, std::size_t 
   std::vector<std::string> all;
   for (std::size_t i = from; i < words.size(); ++i) all.push_back(words[i].text);
   return all;
+}
+
+/// As a substitution takes what is printed.
+std::string without_last_lines(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 /// The text as a program sees it: what is open, as it was written, and said to be open.
@@ -360,6 +367,20 @@ std::optional<std::string> ShellReader::printed_way(const ShellNode& node) {
   }
 }
 
+/// What `echo` prints of its words, with the end of the line.
+std::string ShellReader::echoed(const Words& words) {
+  const auto is_option = [](const std::string& text) {
+    return text.size() > 1 && text.starts_with('-') &&
+           text.find_first_not_of("neE", 1) == std::string::npos;
+  };
+  std::string letters;
+  auto first = words.begin() + 1;
+  while (first != words.end() && is_option(first->text)) letters += (first++)->text;
+  std::string text = joined(Words(first, words.end()));
+  if (letters.find('e') != std::string::npos) text = shell_unescaped(text).value_or(text);
+  return letters.find('n') == std::string::npos ? text + "\n" : text;
+}
+
 std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const Words& words) {
   static constexpr std::array<std::string_view, 7> kStarters = {
       "sbatch", "srun", "torchrun", "accelerate", "deepspeed", "mpirun", "qsub"};
@@ -377,16 +398,13 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
     const auto value = expansion_.arithmetic(joined(rest), node.line);
     return value && value->known ? std::optional(std::to_string(value->value)) : std::nullopt;
   }
-  if (name == "echo") {
-    const bool option = !rest.empty() && rest.front().text.size() > 1 &&
-                        rest.front().text.starts_with('-') &&
-                        rest.front().text.find_first_not_of("neE", 1) == std::string::npos;
-    return joined(Words(rest.begin() + (option ? 1 : 0), rest.end()));
+  if (name == "echo") return without_last_lines(echoed(words));
+  if (name == "printf" && !rest.empty() && rest.front().text != "-v") {
+    const auto text = shell_formatted(rest.front().text, texts(rest, 1));
+    return text ? std::optional(without_last_lines(*text)) : std::nullopt;
   }
   if (name == "cat" && rest.empty() && node.input) {
-    std::string text = expansion_.text(*node.input);
-    while (text.ends_with('\n')) text.pop_back();
-    return text;
+    return without_last_lines(expansion_.text(*node.input));
   }
   // The path of a launcher is as good as its name.
   const bool asked = (name == "which" && rest.size() == 1) ||
