@@ -130,14 +130,16 @@ void add_trl_defaults(Tree& fields) {
 /// The file of settings with what the command says over it, or the command's words alone.
 Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
                  HubScript& script) {
-  if (!started.settings) return Document::from(command_fields(words), script.command.file);
+  if (!started.settings) {
+    return Document::from(command_fields(words, kArgumentSettings), script.command.file);
+  }
   take_named_settings(*started.settings, script);
   const SourceFile& file = *script.files.program;
   std::vector<ShellWord> others = words;
   std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
   const auto config = std::ranges::find(others, "--config", &ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
-  return with_command_fields(Document::parse(file.text, file.name), others);
+  return with_command_fields(Document::parse(file.text, file.name), others, kArgumentSettings);
 }
 
 /// A script that starts a program on transformers' Trainer.

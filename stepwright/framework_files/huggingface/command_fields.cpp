@@ -30,6 +30,20 @@ std::string field_name(std::string_view argument) {
   return name;
 }
 
+/// The setting that a name means: itself, or the only one that begins with it.
+std::string whole_name(std::string name, std::span<const KnownSetting> known) {
+  std::string_view longer;
+  for (const KnownSetting& one : known) {
+    const bool all = one.name.ends_with('*');
+    const std::string_view own = one.name.substr(0, one.name.size() - (all ? 1 : 0));
+    if (name == own || (all && name.starts_with(own))) return name;
+    if (!own.starts_with(name)) continue;
+    if (all || !longer.empty()) return name;
+    longer = own;
+  }
+  return longer.empty() ? name : std::string(longer);
+}
+
 }  // namespace
 
 bool argument_matters(std::string_view argument, std::span<const KnownSetting> known) {
@@ -42,13 +56,13 @@ bool argument_matters(std::string_view argument, std::span<const KnownSetting> k
   return found == known.end() || !found->field.empty() || found->matters != Matters::kNo;
 }
 
-Tree command_fields(std::span<const ShellWord> words) {
+Tree command_fields(std::span<const ShellWord> words, std::span<const KnownSetting> known) {
   Tree fields = Tree::mapping();
   for (std::size_t i = 0; i < words.size();) {
     const ShellWord& word = words[i++];
     if (!word.text.starts_with("--") || word.text.size() == 2) continue;
     const std::size_t equals = word.text.find('=');
-    const std::string name = field_name(word.text);
+    const std::string name = whole_name(field_name(word.text), known);
     std::vector<Tree> values;
     if (equals != std::string::npos) {
       values.push_back(value_of(word.text.substr(equals + 1), word.line));
@@ -66,10 +80,11 @@ Tree command_fields(std::span<const ShellWord> words) {
   return fields;
 }
 
-Document with_command_fields(const Document& said, std::span<const ShellWord> words) {
+Document with_command_fields(const Document& said, std::span<const ShellWord> words,
+                             std::span<const KnownSetting> known) {
   if (!said.root().is_mapping()) said.root().fail("must be a mapping (key: value)");
   Tree all = said.root().placed_tree();
-  const Tree over = command_fields(words);
+  const Tree over = command_fields(words, known);
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     Tree value = over.items[i + 1];
     // Of another file than the one that messages name.

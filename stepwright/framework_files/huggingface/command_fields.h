@@ -11,11 +11,13 @@ namespace stepwright {
 
 /// The arguments of a command as a mapping, as argparse takes those of transformers: `--name 2` and
 /// `--name=2`; dashes in a name are underscores, an argument without a value is true, several
-/// values are a list, of a repeated one the last counts. Words of no argument are passed over.
-Tree command_fields(std::span<const ShellWord> words);
+/// values are a list, of a repeated one the last counts. Words of no argument are passed over. A
+/// name that only one of `known` begins with is that one, as argparse has it (`allow_abbrev`).
+Tree command_fields(std::span<const ShellWord> words, std::span<const KnownSetting> known = {});
 
 /// A document with what a command says in the place of its own values.
-Document with_command_fields(const Document& said, std::span<const ShellWord> words);
+Document with_command_fields(const Document& said, std::span<const ShellWord> words,
+                             std::span<const KnownSetting> known = {});
 
 /// Whether an argument (`--name`) of such a command can change time, memory or messages of a step.
 bool argument_matters(std::string_view argument, std::span<const KnownSetting> known);
