@@ -41,6 +41,20 @@ const SourceFile kSftStages{"stages.yaml",
                             "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_machines: 1\n"
                             "num_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"};
 
+// CPython Lib/argparse.py: allow_abbrev, which transformers' HfArgumentParser leaves on.
+TEST(TrainerScript, TakesAnArgumentByTheBeginningOfItsName) {
+  const auto plan = [](const std::string& words) {
+    return read_with({{"run.sh",
+                       "torchrun --nproc_per_node 8 -m trl.scripts.sft --model_name_or_path "
+                       "Qwen/Qwen3-8B --per_device_train_batch_size 1 --output_dir out " +
+                           words + "\n"}});
+  };
+  EXPECT_EQ(plan("--max_seq_len 4096").planned.job.length, 4096);
+  EXPECT_EQ(plan("--gradient_acc 4").planned.job.sequences, 8 * 4);
+  // Of two that begin so neither is meant.
+  EXPECT_THAT(plan("--max_ 4").report.not_read, lists("max_", Matters::kMaybe));
+}
+
 // The form of huggingface/alignment-handbook scripts/README.md and huggingface/open-r1 README.md.
 TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
   const SourceFile script{"run.sh",
@@ -267,6 +281,25 @@ TEST(HubScripts, NodesInFrontOfLlamaFactoryCount) {
                        settings})
                 .planned.job.cluster.devices(),
             16);
+}
+
+// hiyouga/LLaMA-Factory src/llamafactory/train/trainer_utils.py: get_ray_trainer.
+TEST(HubScripts, WorkersOfRayAreTheDevicesOfLlamaFactory) {
+  const SourceFile settings{"sft.yaml",
+                            "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\ndo_train: true\n"
+                            "finetuning_type: lora\ncutoff_len: 4096\nbf16: true\n"
+                            "per_device_train_batch_size: 2\nray_num_workers: 4\n"};
+  const ImportedPlan alone = read_with({settings});
+  EXPECT_EQ(alone.planned.job.cluster.devices(), 4);
+  EXPECT_EQ(alone.planned.job.sequences, 2 * 4);
+  EXPECT_THAT(alone.report.read, takes("ray_num_workers", "job.cluster"));
+  const auto devices = [&](const std::string& start) {
+    return read_with({{"run.sh", start + " llamafactory-cli train sft.yaml\n"}, settings})
+        .planned.job.cluster.devices();
+  };
+  EXPECT_EQ(devices("USE_RAY=1"), 4);
+  EXPECT_EQ(devices("USE_RAY=0"), 8);
+  EXPECT_EQ(devices("FORCE_TORCHRUN=1 NPROC_PER_NODE=2"), 2);
 }
 
 TEST(HubScripts, TrlHasABatchWhereNothingSaysIt) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -134,10 +136,29 @@ void check_trains(const Fields& fields) {
   }
 }
 
-void read_factory_program(const HubFiles& files, const Document& document, const Given& given,
-                          Draft& draft) {
+/// Workers of Ray, each with one device, are all that trains where Ray starts it; hiyouga/
+/// LLaMA-Factory src/llamafactory/hparams/training_args.py, train/trainer_utils.py:
+/// get_ray_trainer. A script says so by USE_RAY, settings alone by naming the run of Ray.
+void take_ray_workers(const Fields& fields, const StartedCommand* command, Draft& draft) {
+  bool used = fields.has("ray_num_workers");
+  if (command != nullptr) {
+    // src/llamafactory/extras/misc.py: is_env_enabled.
+    static constexpr std::string_view kEnabled[] = {"1", "true", "True", "y", "Y"};
+    const auto found = command->environment.find("USE_RAY");
+    used = found != command->environment.end() &&
+           std::ranges::find(kEnabled, found->second.text) != std::end(kEnabled);
+  }
+  if (!used) return;
+  draft.nodes = draft.devices_of_node = std::nullopt;
+  draft.ranks = fields.integer("ray_num_workers", 1);
+}
+
+/// `command`: that of the script that starts it, if one was given.
+void read_factory_program(const HubFiles& files, const Document& document,
+                          const StartedCommand* command, const Given& given, Draft& draft) {
   const Fields fields(document.root());
   check_trains(fields);
+  take_ray_workers(fields, command, draft);
   if (files.model) draft.model = read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
   if (is_factory_on_megatron(fields)) {
@@ -207,8 +228,9 @@ void read_factory_script(std::span<const SourceFile> files, const SourceFile& sc
   if (!named) {
     read.files.program = &script;
     take_launch_words(command, read.files, draft);
-    Document said = Document::from(command_fields(words), command.file);
-    read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), given, draft);
+    Document said = Document::from(command_fields(words, kLlamaFactorySettings), command.file);
+    read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command, given,
+                         draft);
     return read_environment(command, draft);
   }
   take_named_settings(words[first], read);
@@ -221,7 +243,7 @@ void read_factory_script(std::span<const SourceFile> files, const SourceFile& sc
   if (is_factory_v1(*read.files.program)) {
     read_factory_v1(read.files, own, draft);
   } else {
-    read_factory_program(read.files, program_document(read.files, own), given, draft);
+    read_factory_program(read.files, program_document(read.files, own), &command, given, draft);
   }
   read_environment(command, draft);
 }
@@ -236,7 +258,7 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
   if (is_factory_v1(*sorted.program)) return read_factory_v1(sorted, given, draft);
-  read_factory_program(sorted, program_document(sorted, given), given, draft);
+  read_factory_program(sorted, program_document(sorted, given), nullptr, given, draft);
 }
 
 bool is_llamafactory(const SourceFile& file) {
