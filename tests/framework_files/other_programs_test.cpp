@@ -448,6 +448,56 @@ tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length
               lists("parallelism.tp_linear_async_communication", Matters::kYes));
 }
 
+// verl/utils/seqlen_balancing.py: rearrange_micro_batches.
+TEST(Verl, SaysThatSequencesAreLongerThanItsMicroBatches) {
+  const auto read = [](const std::string& tokens) {
+    return import_text(
+        "verl", "run.sh",
+        "python3 -m verl.trainer.main_ppo data.max_prompt_length=3072 "
+        "data.max_response_length=1024 actor_rollout_ref.model.path=Qwen/Qwen3-8B "
+        "actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.n_gpus_per_node=8 trainer.nnodes=1 "
+        "actor_rollout_ref.actor.use_dynamic_bsz=True "
+        "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2 "
+        "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=" +
+            tokens + "\n",
+        {.cluster = "dgx-h100"});
+  };
+  constexpr const char* kTokens = "actor_rollout_ref.actor.ppo_max_token_len_per_gpu";
+  EXPECT_THAT(read("2000").report.not_read, lists(kTokens, Matters::kYes));
+  EXPECT_EQ(read("2000").planned.plan.micro_batch, 1);
+  EXPECT_THAT(read("2048").report.not_read, testing::Not(lists(kTokens, Matters::kYes)));
+}
+
+// huggingface/nanotron src/nanotron/parallel/context.py: ParallelContext.
+TEST(Nanotron, RunsOnTheNodesOfItsLauncher) {
+  const SourceFile settings{
+      "tiny.yaml",
+      "model: {dtype: bfloat16, model_config: {is_llama_config: true, hidden_size: 768,\n"
+      "  intermediate_size: 1536, num_attention_heads: 12, num_hidden_layers: 12,\n"
+      "  num_key_value_heads: 12, vocab_size: 50257, max_position_embeddings: 512}}\n"
+      "parallelism: {dp: 2, tp: 4, pp: 1, tp_linear_async_communication: true}\n"
+      "tokens: {batch_accumulation_per_replica: 1, micro_batch_size: 64, sequence_length: 512}\n"};
+  const auto read = [&](const std::string& devices, Given given = {.cluster = "dgx-h100"}) {
+    const SourceFile script{"run.sh",
+                            "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n"
+                            "#SBATCH --gpus-per-task=" +
+                                devices +
+                                "\nsrun bash -c \"torchrun --nnodes=\\${SLURM_NNODES} "
+                                "--nproc-per-node=\\${SLURM_GPUS_PER_TASK} run_train.py "
+                                "--config-file examples/tiny.yaml\"\n"};
+    return import_sources("", std::vector{script, settings}, given).planned.job.cluster;
+  };
+  EXPECT_EQ(read("4").nodes, 2);
+  EXPECT_EQ(read("4").devices_per_node, 4);
+  EXPECT_EQ(read("8", {.cluster = "dgx-h100", .nodes = 1}).devices(), 8);
+  try {
+    read("8");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("its degrees are those of 8 ranks, its script starts 16"));
+  }
+}
+
 // The form of EleutherAI/gpt-neox configs/20B.yml.
 TEST(GptNeox, ReadsDashesAndCommentsAndDeepSpeed) {
   const ImportedPlan read = import_text("", "20B.yml", R"({

@@ -76,6 +76,21 @@ Update read_update(const Fields& root) {
   return update;
 }
 
+/// verl/utils/seqlen_balancing.py: rearrange_micro_batches ends where a sequence, with its padding
+/// where sequences are padded, has more tokens than a micro-batch may.
+void say_short_micro_batch(const Fields& root, const Update& update, std::int64_t ranks,
+                           const std::string& file, Draft& draft) {
+  constexpr std::string_view kTokens = "ppo_max_token_len_per_gpu";
+  const std::int64_t tokens = update.tokens * ranks;
+  const auto said = root.section(kPolicy).section("actor").find(kTokens);
+  if (update.tokens == 0 || tokens >= update.length || !said) return;
+  draft.report.not_read.push_back(
+      {fmt::format("{}.actor.{}", kPolicy, kTokens), said->text(), file, said->line(),
+       Matters::kYes,
+       fmt::format("that verl ends at a sequence of more than {} tokens: one of {} is counted",
+                   tokens, update.length)});
+}
+
 /// verl/workers/actor/dp_actor.py, megatron_actor.py: tokens of a micro-batch are those of all
 /// ranks that share a sequence.
 void take_update(const Update& update, Draft& draft) {
@@ -104,6 +119,7 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   take_update(update, draft);
   read_parameter_type(config, draft);
   list_settings(root, file, kVerlSettings, draft.report);
+  say_short_micro_batch(root, update, plan.parallel.context, file, draft);
 }
 
 void read_megatron_actor(const Fields& root, const std::string& file, const Given& given,
@@ -117,6 +133,7 @@ void read_megatron_actor(const Fields& root, const std::string& file, const Give
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
   read_megatron_text(text, root, kVerlSettings, given, draft, file);
   take_update(update, draft);
+  say_short_micro_batch(root, update, draft.plan.parallel.context, file, draft);
 }
 
 /// Whether a configuration is one of verl's own, whose values are the defaults here.
