@@ -14,8 +14,10 @@ namespace stepwright {
 namespace {
 
 /// Failures that an attempt to reach the next checkpoint may meet in the mean: beyond, it succeeds
-/// once in 10^130 times.
-constexpr double kMostFailures = 300;
+/// once in a thousand times.
+constexpr double kMostFailures = 7;
+/// Beyond, no double holds what follows.
+constexpr double kMostCounted = 300;
 
 Renewal renewal_of(const RunProcess& process) {
   return {.failures_per_s = process.failures_per_s,
@@ -30,7 +32,12 @@ double step_work_s(const RunProcess& process) {
          process.evaluation_s / static_cast<double>(process.evaluation_every);
 }
 
-void check_that_it_ends(const RunProcess& process, double work_s) {
+double work_between_checkpoints_s(const RunProcess& process) {
+  return step_work_s(process) *
+         static_cast<double>(std::min(process.checkpoint_every, process.steps));
+}
+
+void check_failures(const RunProcess& process, double most) {
   const double rate = process.failures_per_s;
   const double step = process.step_s + process.straggling_s;
   if (rate * step >= 1) {
@@ -39,8 +46,9 @@ void check_that_it_ends(const RunProcess& process, double work_s) {
         "less often",
         duration_text(1 / rate), duration_text(step)));
   }
-  const double attempt = process.restart_s + work_s + process.copy_s + process.write_s;
-  if (rate * attempt > kMostFailures) {
+  const double attempt =
+      process.restart_s + work_between_checkpoints_s(process) + process.copy_s + process.write_s;
+  if (rate * attempt > most) {
     fail_input(fmt::format(
         "no run would end: from a restart to the next checkpoint {} pass, and a failure comes "
         "every {}; restarts, checkpoints or the time between them must be shorter",
@@ -82,12 +90,12 @@ void add_waiting(RunTime& time, const RunProcess& process, double planned_s) {
 
 }  // namespace
 
+void check_that_it_ends(const RunProcess& process) { check_failures(process, kMostFailures); }
+
 RunTime run_time(const RunProcess& process) {
   const auto steps = static_cast<double>(process.steps);
   const double work = steps * step_work_s(process);
-  check_that_it_ends(
-      process,
-      work * static_cast<double>(std::min(process.checkpoint_every, process.steps)) / steps);
+  check_failures(process, kMostCounted);
   RunTime time;
   double planned = 0;
   double variance = 0;

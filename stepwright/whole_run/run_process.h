@@ -46,10 +46,14 @@ struct RunTime {
   std::array<double, kRunLosses> losses_s{};  ///< With the steps they sum to `wall_s`.
 };
 
+/// Fails with `kInput` where failures come faster than steps, or so fast that fewer than one
+/// attempt in a thousand reaches the next checkpoint.
+void check_that_it_ends(const RunProcess& process);
+
 /// In closed form: cycles between checkpoints (`renewal.h`), then the waiting for repairs
 /// (`spares.h`). Exact where evaluations are dealt out evenly over steps, and where waiting is as
 /// in the long run: a run begins with all its spares. Fails with `kInput` where failures come so
-/// fast that a run would not end.
+/// fast that the time cannot be counted.
 RunTime run_time(const RunProcess& process);
 
 /// Steps between checkpoints that make a run shortest; all of them where none fails.

@@ -127,6 +127,7 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
   set_evaluation(process, prediction, settings);
   run.checkpoint = checkpoint_size(plan, prediction.program);
   set_checkpoints(run, conditions);
+  check_that_it_ends(process);
   run.time = run_time(process);
   if (process.repair_s > 0) {
     run.best_spare_nodes = cheapest_spares(

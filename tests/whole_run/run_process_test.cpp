@@ -156,6 +156,16 @@ TEST(RunTime, RefusesFailuresThatNoRunGetsPast) {
             "comes every 1.00 min; restarts, checkpoints or the time between them must be shorter");
 }
 
+/// It could be counted, but nobody would wait for it.
+TEST(RunTime, TellsAttemptsThatHardlyEverEndApart) {
+  RunProcess process = usual();
+  process.restart_s = 5 / process.failures_per_s;
+  check_that_it_ends(process);
+  process.restart_s = 8 / process.failures_per_s;
+  EXPECT_GT(run_time(process).wall_s, 0);
+  EXPECT_THROW(check_that_it_ends(process), Error);
+}
+
 TEST(SimulatedRuns, FollowFromTheSeed) {
   const double first = simulate_runs(usual(), 20, 1).mean.wall_s;
   EXPECT_EQ(simulate_runs(usual(), 20, 1).mean.wall_s, first);
