@@ -355,7 +355,7 @@ std::vector<Break> offload_breaks() {
              plan.offload.parameters = true;
            },
            "offload.parameters with NNN and 100% of the optimizer on the host; nearest legal: "
-           "offload.parameters false"},
+           "sharding GGG, or offload.parameters false"},
           {Rule::kOffloadParameters, false,
            [](Job& job, Plan& plan) {
              give_host(job);
@@ -364,7 +364,7 @@ std::vector<Break> offload_breaks() {
              plan.offload.parameters = true;
            },
            "offload.parameters with GGG and 50% of the optimizer on the host; nearest legal: "
-           "offload.parameters false"},
+           "offload.optimizer 1.0, or offload.parameters false"},
           {Rule::kOffloadHost, false,
            [](Job& job, Plan& plan) {
              job.cluster.name = "toys";

@@ -96,6 +96,13 @@ TEST(PlanFile, OnlyTheLibraryCarriesOutThePipeline) {
       HasSubstr("collectives.pipeline: must be library"));
 }
 
+TEST(PlanFile, SaysWhereAKeyBelongs) {
+  EXPECT_THAT(
+      plan_refused("tensor: 8\n"),
+      HasSubstr("plan.yaml:6:9: tensor: stands in `parallel`, as in `parallel: {tensor: 2}`"));
+  EXPECT_THAT(plan_refused("precision: fp8\n"), HasSubstr("precision: stands in `job`"));
+}
+
 TEST(PlanFile, WhatIsLeftOutHasItsDefault) { EXPECT_EQ(plan_with(""), Plan{}); }
 
 TEST(PlanFile, GradientsOfFp64AreSummedInFp64) {

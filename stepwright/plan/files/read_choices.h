@@ -96,6 +96,10 @@ std::optional<Node> find_choice(Node file, std::string_view place);
 /// Fails where a mapping of a plan ("parallel") has other keys than its parts and `of_schedule`.
 void check_parts(Node file, std::span<const std::string_view> of_schedule = {});
 
+/// Fails where a degree of `parallel` stands beside it in a job or a plan, saying where it belongs,
+/// and in a plan a key of its job.
+void check_places(Node file, std::span<const std::string_view> of_job = {});
+
 /// Keys of a job beside `stepwright` and those of a plan.
 inline constexpr std::string_view kJobKeys[] = {
     "model",      "cluster",  "batch",      "precision", "optimizer", "framework", "kernels",

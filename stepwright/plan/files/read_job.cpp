@@ -247,6 +247,7 @@ void check_size(Node node, const Job& job) {
 Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version,
                      const Framework& unsaid) {
   if (node.find("stepwright")) version = read_version(node, "job");
+  check_places(node);
   allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
   Job job;
   read_model_of(node, directory, job);

@@ -168,6 +168,7 @@ PlannedJob read_plan(const Document& document, const std::filesystem::path& dire
                      const Framework& unsaid) {
   const Node root = document.root();
   const FileVersion version = read_version(root, "plan");
+  check_places(root, kJobKeys);
   allow_keys(root, {kPlanFileKeys, kPlanKeys});
   PlannedJob planned;
   const Node job = root.get("job");

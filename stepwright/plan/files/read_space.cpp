@@ -107,6 +107,16 @@ void check_parts(Node file, std::span<const std::string_view> of_schedule) {
   }
 }
 
+void check_places(Node file, std::span<const std::string_view> of_job) {
+  const std::vector<std::string_view> degrees = parts_of("parallel");
+  for (const auto& [key, value] : file.members()) {
+    if (std::ranges::find(degrees, key) != degrees.end()) {
+      value.fail(fmt::format("stands in `parallel`, as in `parallel: {{{}: 2}}`", key));
+    }
+    if (std::ranges::find(of_job, key) != of_job.end()) value.fail("stands in `job`");
+  }
+}
+
 Space read_space(Node job, FileVersion version, Notes& notes) {
   const Reading reading{version, notes};
   Space space;

@@ -63,10 +63,17 @@ std::string host_parameters_values(const Job& /*job*/, const Plan& plan) {
                      plan.offload.masters ? "" : ", but for masters,");
 }
 
+/// The strategy and the optimizer that parameters on the host ask for, or parameters here.
 void repair_parameters(Repairs& repairs) {
-  Plan plan = repairs.plan();
-  plan.offload.parameters = false;
-  repairs.plans({plan});
+  Plan there = repairs.plan();
+  Sharding& sharding = there.sharding;
+  if (sharding.parameters == Spread::kNone) sharding.parameters = Spread::kGlobal;
+  sharding.gradients = sharding.optimizer = sharding.parameters;
+  there.offload.optimizer = 1;
+  there.offload.masters = true;
+  Plan here = repairs.plan();
+  here.offload.parameters = false;
+  repairs.plans({there, here});
 }
 
 bool unknown_host(const Job& job, const Plan& plan) {
