@@ -11,21 +11,40 @@
 namespace stepwright {
 namespace {
 
-constexpr std::size_t kLeastRows = 3;
+constexpr std::size_t kLeastPlans = 3;
 
-using Group = std::vector<const RowResult*>;
+/// The mean over the runs of one plan.
+struct Times {
+  double predicted = 0;
+  double measured = 0;
+  double runs = 0;
+};
+
+using Group = std::vector<Times>;
+
+Group plans_of(const std::vector<const RowResult*>& rows) {
+  Group plans;
+  std::map<std::string_view, std::size_t> known;
+  for (const RowResult* row : rows) {
+    const auto [found, added] = known.try_emplace(row->plan, plans.size());
+    if (added || row->plan.empty()) plans.emplace_back();
+    Times& times = row->plan.empty() ? plans.back() : plans[found->second];
+    ++times.runs;
+    times.predicted += (row->predicted - times.predicted) / times.runs;
+    times.measured += (row->measured - times.measured) / times.runs;
+  }
+  return plans;
+}
 
 bool counts(const Group& group) {
   std::set<double> times;
-  for (const RowResult* row : group) times.insert(row->measured);
-  return times.size() >= kLeastRows;
+  for (const Times& plan : group) times.insert(plan.measured);
+  return times.size() >= kLeastPlans;
 }
 
 double regret_of(const Group& group) {
-  const auto predicted = [](const RowResult* row) { return row->predicted; };
-  const auto measured = [](const RowResult* row) { return row->measured; };
-  const double chosen_s = (*std::ranges::min_element(group, {}, predicted))->measured;
-  return chosen_s / (*std::ranges::min_element(group, {}, measured))->measured - 1;
+  const double chosen_s = std::ranges::min_element(group, {}, &Times::predicted)->measured;
+  return chosen_s / std::ranges::min_element(group, {}, &Times::measured)->measured - 1;
 }
 
 int order(double a, double b) { return (a > b ? 1 : 0) - (a < b ? 1 : 0); }
@@ -34,24 +53,25 @@ double tau_of(const Group& group) {
   int agreeing = 0;
   for (std::size_t i = 0; i < group.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      agreeing += order(group[i]->predicted, group[j]->predicted) *
-                  order(group[i]->measured, group[j]->measured);
+      agreeing += order(group[i].predicted, group[j].predicted) *
+                  order(group[i].measured, group[j].measured);
     }
   }
-  const auto rows = static_cast<double>(group.size());
-  return 2 * agreeing / (rows * (rows - 1));
+  const auto plans = static_cast<double>(group.size());
+  return 2 * agreeing / (plans * (plans - 1));
 }
 
 }  // namespace
 
 Choices choices_of(std::span<const RowResult> results) {
-  std::map<std::string_view, Group> groups;
+  std::map<std::string_view, std::vector<const RowResult*>> groups;
   for (const RowResult& row : results) {
     if (!row.alike.empty() && row.measured > 0) groups[row.alike].push_back(&row);
   }
   std::vector<double> regrets;
   std::vector<double> taus;
-  for (const auto& [alike, group] : groups) {
+  for (const auto& [alike, rows] : groups) {
+    const Group group = plans_of(rows);
     if (!counts(group)) continue;
     regrets.push_back(regret_of(group));
     taus.push_back(tau_of(group));

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "stepwright/validate/validation.h"
 
@@ -62,6 +64,31 @@ Json result_json(const RowResult& result, std::span<const std::string_view> grou
   return json;
 }
 
+/// Numbers texts in the order in which they come.
+class Numbers {
+ public:
+  std::size_t of(const std::string& text) {
+    return known_.try_emplace(text, known_.size()).first->second;
+  }
+
+ private:
+  std::map<std::string, std::size_t> known_;
+};
+
+/// With the group of runs that differ in nothing but the plan, and the plan, by number.
+Json compared_json(const Validation& v, std::span<const std::string_view> words) {
+  Json json = Json::array();
+  Numbers groups;
+  Numbers plans;
+  for (const RowResult& result : v.results) {
+    json.push_back(result_json(result, words));
+    if (result.alike.empty()) continue;
+    json.back()["group"] = groups.of(result.alike);
+    json.back()["plan"] = plans.of(result.plan);
+  }
+  return json;
+}
+
 }  // namespace
 
 Json validation_json(const Validation& v) {
@@ -78,8 +105,7 @@ Json validation_json(const Validation& v) {
   }
   if (v.labels) json["labels"] = labels_json(*v.labels);
   if (v.choices) json["choices"] = choices_json(*v.choices);
-  json["results"] = Json::array();
-  for (const RowResult& result : v.results) json["results"].push_back(result_json(result, groups));
+  json["results"] = compared_json(v, groups);
   return json;
 }
 

@@ -35,9 +35,10 @@ class LinearFit(fit_conditions.Fit):
         self.weight = np.ones(90)
         self.slope = draw.normal(size=(90, 6))
         self.measured = self.slope @ draw.normal(scale=0.05, size=6)
-        self.runs = type(
-            "Runs", (), {"rows": {i: dict(ROW, gpus=str(k // 30)) for k, i in enumerate(self.ids)}}
-        )
+        self.runs = type("Runs", (), {"rows": {i: ROW for i in self.ids}})
+        self.results = {
+            i: {"group": 3 * (k // 30) + k % 3, "plan": k} for k, i in enumerate(self.ids)
+        }
         self.fitted_on: list[np.ndarray] = []
         self.judged_on: list[np.ndarray] = []
 
@@ -104,11 +105,11 @@ class Split(unittest.TestCase):
         self.assertLess(found[5], 0.9)
 
     def test_choices_are_those_of_the_command(self) -> None:
-        groups = [("right",)] * 3 + [("wrong",)] * 3 + [("two",)] * 2
-        predicted = np.array([1, 2, 3, 1, 2, 3, 1, 2.0])
-        measured = np.array([10, 11, 12, 15, 10, 20, 1, 2.0])
+        compared = [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5), (2, 6), (2, 7), (2, 7)]
+        predicted = np.array([1, 2, 3, 1, 2, 3, 1, 2, 2.0])
+        measured = np.array([10, 11, 12, 15, 10, 20, 1, 2, 3.0])
         found = fit_conditions.choices(
-            groups, predicted, measured
+            compared, predicted, measured
         )  # as tests/validate/choices_test
         self.assertEqual((found["groups"], found["best_chosen"]), (2, 1))
         self.assertAlmostEqual(found["mean_regret"], 0.25)

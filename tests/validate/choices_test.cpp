@@ -5,8 +5,8 @@
 namespace stepwright {
 namespace {
 
-RowResult run(const char* alike, double predicted, double measured) {
-  return {.id = "a-1", .predicted = predicted, .measured = measured, .alike = alike};
+RowResult run(const char* alike, double predicted, double measured, const char* plan = "") {
+  return {.id = "a-1", .predicted = predicted, .measured = measured, .alike = alike, .plan = plan};
 }
 
 TEST(Choices, RegretAndTauOfTwoGroupsByHand) {
@@ -27,6 +27,19 @@ TEST(Choices, GroupsNeedThreeDifferentTimes) {
                                        run("same", 2, 10), run("same", 3, 11), run("", 1, 1),
                                        run("", 2, 2),      run("", 3, 3)};
   EXPECT_EQ(choices_of(rows).groups, 0U);
+}
+
+// Measured twice a plan is one of three; alone its first run would have been the best.
+TEST(Choices, RunsOfOnePlanCountAsOne) {
+  const std::vector<RowResult> rows = {run("g", 2, 10, "a"), run("g", 2, 14, "a"),
+                                       run("g", 1, 11, "b"), run("g", 3, 13, "c")};
+  const Choices choices = choices_of(rows);
+  EXPECT_EQ(choices.groups, 1U);
+  EXPECT_EQ(choices.best_chosen, 1U);
+  EXPECT_DOUBLE_EQ(choices.median_tau, 1);
+  const std::vector<RowResult> twice = {run("g", 1, 10, "a"), run("g", 1, 11, "a"),
+                                        run("g", 1, 12, "a")};
+  EXPECT_EQ(choices_of(twice).groups, 0U);
 }
 
 TEST(Choices, EqualPredictionsAreNoOrder) {

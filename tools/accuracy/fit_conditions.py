@@ -173,12 +173,6 @@ def judged(row: dict[str, str]) -> bool:
     return row["tier"] == "A" and (printed is None or float(printed[1]) >= LEAST_MFU)
 
 
-def alike(row: dict[str, str], source: str) -> tuple[str, ...]:
-    """What rows share that differ in nothing but the plan (as `stepwright validate`)."""
-    keys = ("model", "gpu", "gpus", "global_batch", "seq_len", "precision")
-    return (source, *(row[key] for key in keys))
-
-
 class Runs:
     """Published runs and the command that predicts them."""
 
@@ -338,18 +332,20 @@ def tau(predicted: np.ndarray, measured: np.ndarray) -> float:
     return float(agree[upper].mean())
 
 
-def choices(groups: list[tuple[str, ...]], predicted: np.ndarray, measured: np.ndarray) -> dict:
-    """How good the plans are that predictions choose (docs/formats.md, `choices`)."""
-    members: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for i, group in enumerate(groups):
-        members[group].append(i)
+def choices(compared: list[tuple[int, int]], predicted: np.ndarray, measured: np.ndarray) -> dict:
+    """How good the plans are that predictions choose (docs/formats.md, `choices`), of rows whose
+    group and plan are given."""
+    members: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for i, (group, plan) in enumerate(compared):
+        members[group][plan].append(i)
     regrets, taus = [], []
-    for rows in members.values():
-        times = measured[rows]
+    for plans in members.values():
+        times = np.array([measured[rows].mean() for rows in plans.values()])
+        expected = np.array([predicted[rows].mean() for rows in plans.values()])
         if len(set(times)) < 3:
             continue
-        regrets.append(float(times[np.argmin(predicted[rows])] / times.min() - 1))
-        taus.append(tau(predicted[rows], times))
+        regrets.append(float(times[np.argmin(expected)] / times.min() - 1))
+        taus.append(tau(expected, times))
     if not regrets:
         return {"groups": 0}
     return {
@@ -426,10 +422,11 @@ def parts(fit: Fit, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
 
 def decided(fit: Fit, errors: np.ndarray, rows: np.ndarray) -> dict:
     """Choices among some rows by predictions with these errors."""
-    groups = [alike(fit.runs.rows[i], s) for i, s in zip(fit.ids, fit.source, strict=True)]
+    results = [fit.results[i] for i in fit.ids]
+    compared = [(result["group"], result["plan"]) for result in results]
     measured = np.exp(fit.measured)
     kept = np.flatnonzero(rows)
-    return choices([groups[k] for k in kept], (measured * (1 + errors))[kept], measured[kept])
+    return choices([compared[k] for k in kept], (measured * (1 + errors))[kept], measured[kept])
 
 
 def choice_line(name: str, found: dict) -> str:

@@ -21,7 +21,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from fit_conditions import alike, judged
+from fit_conditions import judged
 
 GRID = "playbook"
 STEPS = 8  # runs of a replay
@@ -106,6 +106,12 @@ def percentile(values: list[float], share: float) -> float:
     return sorted(values)[max(0, -(-len(values) * share // 1).__int__() - 1)]
 
 
+def alike(row: dict[str, str]) -> tuple[str, ...]:
+    """What rows share that differ in nothing but the plan and releases."""
+    keys = ("model", "gpu", "gpus", "global_batch", "seq_len", "precision")
+    return tuple(row[key] for key in keys)
+
+
 def loop_report(command: str, table: Path, conditions: Path, working: bool) -> list[str]:
     """Lines on the closed loop; `working`: only runs of a utilisation that working runs have."""
     with table.open(newline="", encoding="utf-8") as file:
@@ -116,7 +122,7 @@ def loop_report(command: str, table: Path, conditions: Path, working: bool) -> l
     groups = defaultdict(list)
     for row in rows:
         if row["id"] in measured:
-            groups[alike(row, GRID)].append(row)
+            groups[alike(row)].append(row)
     kept = [g for g in groups.values() if len({measured[r["id"]] for r in g}) >= LEAST_GROUP]
     found, called, stops = [], [], []
     for group in kept:

@@ -23,6 +23,9 @@ struct RowResult {
   /// The key by which runs are alike: equal for runs that differ in nothing but the plan. Empty:
   /// not compared.
   std::string alike = {};
+  /// Equal for alike runs of one plan, which are measurements of the same. Empty: of a plan of its
+  /// own.
+  std::string plan = {};
   /// The capacity of the device of a peak or a label: of the device, and the probability that it
   /// fits there.
   double capacity_bytes = 0;
