@@ -74,6 +74,10 @@ std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
     return fmt::format("does not start: {}", check.imported.refused->message);
   }
   const MemoryReport& memory = check.prediction->memory;
+  if (!check.fits() && memory.fits_devices()) {
+    return fmt::format("does not fit: the host of a node would hold {} of {}",
+                       format_bytes(memory.host_bytes), format_bytes(memory.host_capacity_bytes));
+  }
   if (!check.fits()) {
     return fmt::format(
         "does not fit: stage {} (rank {}) needs {} of {} ({} kept free), {} too much; it fits with "

@@ -22,8 +22,7 @@ std::string fault_text(const TunedPlan& best, const TunedPlan& own) {
   const std::string why = slower ? own.lost + ".\n" : "";
   if (!own.fits) {
     return fmt::format("It does not fit in memory: {} too much, most of it {}.\n{}",
-                       format_bytes(own.over_by_bytes), name_of(kMemoryKindNames, own.largest_kind),
-                       why);
+                       format_bytes(own.over_by_bytes), own.largest_part, why);
   }
   if (slower) return why;
   if (own.step_time_s >= best.step_time_s) return "It is as good as the best.\n";

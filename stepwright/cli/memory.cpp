@@ -65,7 +65,7 @@ std::string verdict(const MemoryReport& report) {
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
   return fmt::format(
       "DOES NOT FIT: the fullest device needs {}. That is {} too much; the largest part is {}.\n",
-      sizes, format_bytes(report.over_by_bytes()), name_of(kMemoryKindNames, largest_kind(report)));
+      sizes, format_bytes(report.over_by_bytes()), largest_part(report));
 }
 
 class Memory : public Command {

@@ -26,8 +26,7 @@ std::string memory_line(const MemoryReport& memory) {
   const std::string line = memory_use(memory);
   if (memory.fits()) return line;
   return fmt::format("{}: DOES NOT FIT, {} too much, most of it {}", line,
-                     format_bytes(memory.over_by_bytes()),
-                     name_of(kMemoryKindNames, largest_kind(memory)));
+                     format_bytes(memory.over_by_bytes()), largest_part(memory));
 }
 
 std::string tokens_rate(double tokens_per_s) {

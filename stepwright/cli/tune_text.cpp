@@ -237,7 +237,7 @@ std::string misfit_text(const TuneResult& result) {
       "no plan of the space fits in memory: the smallest needs {}, {} more than there is, most of "
       "it {}",
       format_bytes(smallest.peak_memory_bytes), format_bytes(smallest.over_by_bytes),
-      name_of(kMemoryKindNames, smallest.largest_kind));
+      smallest.largest_part);
 }
 
 std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,

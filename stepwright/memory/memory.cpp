@@ -57,11 +57,35 @@ std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
   return stages;
 }
 
+bool keeps_on_host(const StepProgram& program) {
+  return std::ranges::any_of(program.templates, [](const Template& piece) {
+    return std::ranges::any_of(piece.tensors, &Tensor::on_host);
+  });
+}
+
+/// The largest bytes of activations that a rank of each stage has on its host.
+std::vector<double> kept_on_host(const StepProgram& program) {
+  std::vector<double> kept(program.stages.size());
+  if (!keeps_on_host(program)) return kept;
+  StepProgram there = program;  // as the host sees it
+  for (Template& piece : there.templates) {
+    for (Tensor& tensor : piece.tensors) tensor.on_host = !tensor.on_host;
+  }
+  const std::vector<Footprint> footprints = footprints_of(there);
+  for (std::size_t s = 0; s < kept.size(); ++s) {
+    kept[s] = total_bytes(tensors_at_peak(there, there.stages[s], footprints));
+  }
+  return kept;
+}
+
 double host_bytes_of_node(const Job& job, const StepProgram& program) {
-  std::int64_t of_rank = 0;
-  for (const Stage& stage : program.stages) of_rank = std::max(of_rank, stage.states.host);
+  const std::vector<double> kept = kept_on_host(program);
+  double of_rank = 0;
+  for (std::size_t s = 0; s < kept.size(); ++s) {
+    of_rank = std::max(of_rank, static_cast<double>(program.stages[s].states.host) + kept[s]);
+  }
   const std::int64_t ranks = std::min(job.cluster.devices_per_node, program.ranks);
-  return static_cast<double>(ranks * of_rank);
+  return static_cast<double>(ranks) * of_rank;
 }
 
 double largest_bytes(const std::vector<StageMemory>& stages) {
@@ -150,6 +174,11 @@ MemoryKind largest_kind(const MemoryReport& report) {
   if (stage == report.stages.end()) return MemoryKind::kReserve;
   const auto largest = std::max_element(stage->kinds.begin(), stage->kinds.end());
   return static_cast<MemoryKind>(largest - stage->kinds.begin());
+}
+
+std::string_view largest_part(const MemoryReport& report) {
+  if (report.fits_devices() && !report.fits()) return "host_memory";
+  return name_of(kMemoryKindNames, largest_kind(report));
 }
 
 }  // namespace stepwright

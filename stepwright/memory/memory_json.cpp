@@ -37,7 +37,7 @@ nlohmann::ordered_json memory_json(const MemoryReport& report,
     result["host_capacity_bytes"] = whole(report.host_capacity_bytes);
   }
   if (!report.fits()) {
-    result["largest_kind"] = name_of(kMemoryKindNames, largest_kind(report));
+    result["largest_kind"] = largest_part(report);
     result["over_by_bytes"] = whole(report.over_by_bytes());
   }
   return result;

@@ -181,7 +181,8 @@ Json breakdown_json(const Breakdown& b) {
             {"context_s", b.context_s},
             {"expert_s", b.expert_s},
             {"pipeline_s", b.pipeline_s},
-            {"data_s", b.data_s}}}};
+            {"data_s", b.data_s},
+            {"host_s", b.host_s}}}};
 }
 
 Json prediction_json(const Prediction& p) {
@@ -212,7 +213,7 @@ Json prediction_json(const Prediction& p) {
     out["host_capacity_bytes"] = static_cast<std::int64_t>(p.memory.host_capacity_bytes);
   }
   if (!p.memory.fits()) {
-    out["largest_kind"] = name_of(kMemoryKindNames, largest_kind(p.memory));
+    out["largest_kind"] = largest_part(p.memory);
     out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.over_by_bytes());
   }
   out["stages"] = Json::array();

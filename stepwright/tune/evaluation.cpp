@@ -39,7 +39,7 @@ TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& me
           .fits = memory.fits(),
           .p_fits = memory.p_fits,
           .over_by_bytes = std::max(0.0, memory.over_by_bytes()),
-          .largest_kind = largest_kind(memory)};
+          .largest_part = largest_part(memory)};
 }
 
 void play(const Job& job, const CostModel& cost, const StepProgram& program, TunedPlan& tuned) {

@@ -22,6 +22,7 @@
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/free_kernels.h"
 #include "stepwright/tune/local_search.h"
+#include "stepwright/tune/misfit.h"
 #include "stepwright/tune/near_keys.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/search.h"
@@ -223,13 +224,10 @@ class Tuning {
     found_ = search_.run(goal_, running_);
     const Candidate& least = found_.kept.list().front();
     TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
-    const double capacity = usable_bytes(job_);
     if (!tuned.fits) {
-      result.notes.push_back(
-          fmt::format("No plan that the job allows fits in {} of memory: the smallest needs {}, "
-                      "which is {} too much.",
-                      format_bytes(capacity), format_bytes(tuned.peak_memory_bytes),
-                      format_bytes(tuned.over_by_bytes)));
+      for (std::string& note : misfit_notes(job_, space_, tuned)) {
+        result.notes.push_back(std::move(note));
+      }
     }
     result.pareto = {{tuned.plan, tuned.step_time_s, tuned.peak_memory_bytes}};
     set_plans(result, {std::move(tuned)});

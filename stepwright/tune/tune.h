@@ -59,13 +59,13 @@ struct TunedPlan {
   double waits_s = 0;            ///< Of `step_time_s`: for unequal micro-batches (`Uneven`).
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
-  double p_fits = 1;                                  ///< Probability that it fits.
-  double over_by_bytes = 0;                           ///< 0 when it fits.
-  MemoryKind largest_kind = MemoryKind::kParameters;  ///< At the peak.
-  bool tied = false;           ///< Within the cost model's stated error of the best.
-  Breakdown breakdown;         ///< Of the critical stage.
-  std::string lost;            ///< Why the winner is faster, in words; empty for the winner.
-  std::int64_t operators = 0;  ///< That its simulation played.
+  double p_fits = 1;              ///< Probability that it fits.
+  double over_by_bytes = 0;       ///< 0 when it fits.
+  std::string_view largest_part;  ///< Of what does not fit (`largest_part`).
+  bool tied = false;              ///< Within the cost model's stated error of the best.
+  Breakdown breakdown;            ///< Of the critical stage.
+  std::string lost;               ///< Why the winner is faster, in words; empty for the winner.
+  std::int64_t operators = 0;     ///< That its simulation played.
 };
 
 /// How many plans of the space met which fate:

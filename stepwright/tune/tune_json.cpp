@@ -131,7 +131,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
               {"runs_on", runs_on(result.job, tuned.plan)},
               {"lost", tuned.lost}};
   if (!tuned.fits) {
-    out["largest_kind"] = name_of(kMemoryKindNames, tuned.largest_kind);
+    out["largest_kind"] = tuned.largest_part;
     out["over_by_bytes"] = whole(tuned.over_by_bytes);
   }
   if (result.job.documents) {

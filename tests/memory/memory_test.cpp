@@ -134,6 +134,30 @@ TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
   }
 }
 
+// Three, two and one micro-batch wait on the hosts, and the copy that a backward takes back is
+// still there.
+TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
+  Job job;
+  job.cluster.devices_per_node = 4;
+  job.cluster.device.memory_bytes = 80e9;
+  StepProgram program = pipeline(3, 8);
+  for (Template& piece : program.templates) piece.tensors.front().on_host = true;
+  program.ranks = 3;
+  for (Stage& stage : program.stages) stage.states.host = 1;
+  program.stages[1].states.host = 15;
+  job.cluster.host.memory_bytes = 3 * (15 + 20);
+  const MemoryReport report = memory_report(job, program);
+  EXPECT_EQ(report.host_bytes, 3 * (15 + 20));
+  EXPECT_EQ(at(report.stages[0], MemoryKind::kActivations), 0);
+  EXPECT_TRUE(report.fits());
+  job.cluster.host.memory_bytes -= 1;
+  const MemoryReport over = memory_report(job, program);
+  EXPECT_TRUE(over.fits_devices());
+  EXPECT_FALSE(over.fits());
+  EXPECT_EQ(over.over_by_bytes(), 1);
+  EXPECT_EQ(largest_part(over), "host_memory");
+}
+
 TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {
   StepProgram program = pipeline(2, 4);
   program.stages[1].states.optimizer = 5000;
