@@ -7,7 +7,7 @@
 
 namespace stepwright {
 
-inline constexpr std::size_t kTerms = 8;
+inline constexpr std::size_t kTerms = 9;
 
 /// People's names of the terms of a breakdown, in the order of `breakdown_terms`.
 inline constexpr std::array<const char*, kTerms> kTermNames = {"computation",
@@ -17,13 +17,14 @@ inline constexpr std::array<const char*, kTerms> kTermNames = {"computation",
                                                                "exposed context-parallel messages",
                                                                "exposed expert-parallel messages",
                                                                "exposed pipeline messages",
-                                                               "exposed data-parallel messages"};
+                                                               "exposed data-parallel messages",
+                                                               "exposed copies to and from hosts"};
 
 /// The terms of a breakdown in a fixed order: compute, bubble, optimizer, then exposed tensor,
-/// context, expert, pipeline and data messages; in seconds.
+/// context, expert, pipeline and data messages, and copies to and from the host; in seconds.
 constexpr std::array<double, kTerms> breakdown_terms(const Breakdown& b) {
-  return {b.compute_s, b.bubble_s, b.optimizer_s, b.tensor_s,
-          b.context_s, b.expert_s, b.pipeline_s,  b.data_s};
+  return {b.compute_s, b.bubble_s,   b.optimizer_s, b.tensor_s, b.context_s,
+          b.expert_s,  b.pipeline_s, b.data_s,      b.host_s};
 }
 
 }  // namespace stepwright

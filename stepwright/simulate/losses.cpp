@@ -11,7 +11,7 @@ namespace {
 /// The keys of the terms of a breakdown but the first, in their order.
 constexpr std::array<const char*, kTerms - 1> kTermKeys = {
     "bubble",         "optimizer",        "exposed_tensor", "exposed_context",
-    "exposed_expert", "exposed_pipeline", "exposed_data"};
+    "exposed_expert", "exposed_pipeline", "exposed_data",   "exposed_host"};
 
 }  // namespace
 

@@ -38,7 +38,7 @@ void expect_prediction(const Json& answer) {
   expect_keys(answer.at("model"), {"name", "parameters", "active_parameters", "flops_per_token"});
   expect_keys(answer.at("breakdown"), {"compute_s", "bubble_s", "optimizer_s", "exposed"});
   expect_keys(answer.at("breakdown").at("exposed"),
-              {"tensor_s", "context_s", "expert_s", "pipeline_s", "data_s"});
+              {"tensor_s", "context_s", "expert_s", "pipeline_s", "data_s", "host_s"});
   const double step = answer.at("step_time_s").get<double>();
   EXPECT_NEAR(sum_of(answer.at("breakdown")), step, 1e-9 * step);
 }

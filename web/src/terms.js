@@ -12,12 +12,13 @@ export const timeTerms = [
   ["expert", "Exposed expert-parallel messages", (b) => b.exposed.expert_s],
   ["pipeline", "Exposed pipeline messages", (b) => b.exposed.pipeline_s],
   ["data", "Exposed data-parallel messages", (b) => b.exposed.data_s],
+  ["host", "Exposed copies to and from hosts", (b) => b.exposed.host_s],
   ["bubble", "Pipeline bubble", (b) => b.bubble_s],
   ["optimizer", "Optimizer", (b) => b.optimizer_s],
 ];
 
 /** The kinds of time in which a GPU computes nothing. */
-export const waits = ["tensor", "context", "expert", "pipeline", "data", "bubble"];
+export const waits = ["tensor", "context", "expert", "pipeline", "data", "host", "bubble"];
 
 export const memoryTerms = {
   parameters: "Parameters",

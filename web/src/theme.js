@@ -39,6 +39,7 @@ const named = {
   expert: 6,
   pipeline: 4,
   data: 5,
+  host: 2,
   control: 7,
   parameters: 0,
   gradients: 2,
@@ -55,6 +56,7 @@ const own = {
   expert: ["#7a3e9d", "#c792ea"],
   pipeline: ["#8a5a2b", "#d7a878"],
   data: ["#96203f", "#ff8aa6"],
+  host: ["#5b6f00", "#c3d94e"],
 };
 
 const kStripe = 7; // of a hatching, in pixels

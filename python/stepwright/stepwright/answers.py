@@ -57,6 +57,8 @@ class Exposed(Part):
     """Between pipeline stages, in seconds."""
     data_s: float
     """Of data parallelism, in seconds."""
+    host_s: float
+    """Copies to and from hosts, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,7 @@ class Loss(Part):
         "exposed_expert",
         "exposed_pipeline",
         "exposed_data",
+        "exposed_host",
     ]
     """Which; below_peak: matrix products and attention below the dense peak."""
     time_s: float
@@ -253,7 +256,7 @@ class PredictedStep(Part):
     reserve_bytes: int
     """Of it kept free for what the account may miss, in bytes."""
     host_memory_bytes: int | None = None
-    """What the host of a node holds of an offloaded optimizer, in bytes."""
+    """What the host of a node holds of offloaded states and activations, in bytes."""
     host_capacity_bytes: int | None = None
     """Memory of the host of a node, in bytes."""
     critical_stage: int
@@ -1019,7 +1022,7 @@ class Memory(Answer):
     reserve_bytes: int
     """Of it kept free for what the account may miss, in bytes."""
     host_memory_bytes: int | None = None
-    """What the host of a node holds of an offloaded optimizer, in bytes."""
+    """What the host of a node holds of offloaded states and activations, in bytes."""
     host_capacity_bytes: int | None = None
     """Memory of the host of a node, in bytes."""
     notes: list[str]
@@ -1096,6 +1099,10 @@ class Result(Part):
     """Bytes."""
     p_fits: float | None = None
     """A probability."""
+    group: int | None = None
+    """Equal for runs that differ in nothing but the plan."""
+    plan: int | None = None
+    """Equal for runs of one plan."""
 
 
 @dataclass(frozen=True, kw_only=True)

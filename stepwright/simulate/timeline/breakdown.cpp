@@ -19,8 +19,8 @@ Breakdown breakdown(const Account& account, double wait_s) {
           .context_s = exposed_s(account, Scheme::kContext),
           .expert_s = exposed_s(account, Scheme::kExpert),
           .pipeline_s = exposed_s(account, Scheme::kPipeline),
-          .data_s = exposed_s(account, Scheme::kData) + exposed_s(account, Scheme::kControl) +
-                    exposed_s(account, Scheme::kNone)};
+          .data_s = exposed_s(account, Scheme::kData) + exposed_s(account, Scheme::kControl),
+          .host_s = exposed_s(account, Scheme::kNone)};
 }
 
 /// The stage that waits least for others, which wait for it: the first of equals. Whether it ends

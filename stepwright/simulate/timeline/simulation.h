@@ -23,11 +23,12 @@ struct Breakdown {
   double expert_s = 0;
   double pipeline_s = 0;
   double data_s = 0;             ///< Gradients, parameters, and the small control messages.
+  double host_s = 0;             ///< Copies to and from the host.
   ComputeSeconds computation{};  ///< `compute_s` by kind.
   ComputeSeconds recomputed{};   ///< Of `computation` what repeats a forward.
   [[nodiscard]] double total() const {
     return compute_s + bubble_s + optimizer_s + tensor_s + context_s + expert_s + pipeline_s +
-           data_s;
+           data_s + host_s;
   }
   /// Seconds of `compute_s` that repeat a forward.
   [[nodiscard]] double recomputed_s() const {

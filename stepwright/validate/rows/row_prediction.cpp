@@ -6,6 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/cost/cost_model.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
@@ -19,7 +20,8 @@ std::vector<std::pair<std::string_view, double>> terms_of(const Breakdown& break
   return {{"compute", breakdown.compute_s},           {"bubble", breakdown.bubble_s},
           {"optimizer", breakdown.optimizer_s},       {"exposed tensor", breakdown.tensor_s},
           {"exposed context", breakdown.context_s},   {"exposed expert", breakdown.expert_s},
-          {"exposed pipeline", breakdown.pipeline_s}, {"exposed data", breakdown.data_s}};
+          {"exposed pipeline", breakdown.pipeline_s}, {"exposed data", breakdown.data_s},
+          {"exposed host", breakdown.host_s}};
 }
 
 /// The kinds of parallelism of a plan above one rank, and how states are spread.
@@ -36,9 +38,13 @@ std::string scheme_of(const Plan& plan) {
   return fmt::format("{} {}", scheme.empty() ? "one GPU" : scheme, sharding_word(plan.sharding));
 }
 
-/// Source, model, devices, batch, length and precision: what a plan does not choose.
-std::string alike(const RunRow& row, const Job& job) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}", row.source, row.model, job.cluster.device.name,
+/// Source, model, framework in its release, devices, batch, length and precision: what a plan does
+/// not choose.
+std::string alike(const RunRow& row, const PlannedJob& planned) {
+  const Job& job = planned.job;
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.source, row.model,
+                     plan_json(planned)["job"]["model"].dump(), job.framework.name,
+                     job.framework.version, job.framework.variant, job.cluster.device.name,
                      job.cluster.devices(), job.sequences, job.length,
                      name_of(kDTypeNames, job.precision));
 }
@@ -69,7 +75,8 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                      .terms = terms_of(simulation.stages[critical].breakdown),
                      .notes = std::move(notes),
                      .groups = row_groups(row, planned),
-                     .alike = alike(row, planned.job)};
+                     .alike = alike(row, planned),
+                     .plan = plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;
     return result;
   } catch (const Error& error) {

@@ -95,7 +95,7 @@ TEST_P(RandomProgram, AccountsForAllOfTheStep) {
     EXPECT_NEAR(std::accumulate(b.computation.begin(), b.computation.end(), 0.0), b.compute_s,
                 1e-9);
     for (const double part : {b.compute_s, b.bubble_s, b.optimizer_s, b.tensor_s, b.context_s,
-                              b.expert_s, b.pipeline_s, b.data_s}) {
+                              b.expert_s, b.pipeline_s, b.data_s, b.host_s}) {
       EXPECT_GE(part, -1e-12);
     }
   }

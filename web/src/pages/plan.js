@@ -81,6 +81,8 @@ const fullest = (memory) => memory.stages.reduce((a, b) => (b.peak_memory_bytes 
 export function misfitSentence(memory) {
   if (memory.fits) return "";
   const usable = memory.capacity_bytes - memory.reserve_bytes;
+  if (memory.peak_memory_bytes <= usable)
+    return `The plan does not fit: the host of a node would hold ${bytes(memory.host_memory_bytes)} of the ${bytes(memory.host_capacity_bytes)} that it has.`;
   const over = memory.stages.filter((stage) => stage.peak_memory_bytes > usable).length;
   const others = memory.stages.length > 1 ? ` ${over} of ${memory.stages.length} stages are over.` : "";
   return `The plan does not fit: stage ${fullest(memory)} needs ${bytes(memory.peak_memory_bytes)}, ${bytes(memory.over_by_bytes)} more than a plan may use of a GPU.${others}`;
