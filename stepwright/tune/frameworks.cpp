@@ -4,6 +4,7 @@
 
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/simulate/price/pricer.h"
+#include "stepwright/tune/evaluation.h"
 
 namespace stepwright {
 
@@ -31,10 +32,12 @@ std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan) {
     FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, there, plan)};
     if (run.plan) {
       const CostModel cost(there);
-      const Price price = Pricer(there, cost).price(*run.plan);
+      const TunedPlan tuned =
+          simulate_plan(there, cost, *run.plan, Pricer(there, cost).price(*run.plan));
       run.attention = there.kernels.attention;
-      run.price_s = price.seconds;
-      run.fits = price.memory_bytes <= usable_bytes(there);
+      run.price_s = tuned.price_s;
+      run.step_time_s = tuned.step_time_s;
+      run.fits = tuned.fits;
     }
     runs.push_back(std::move(run));
   }

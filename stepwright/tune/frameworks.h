@@ -21,10 +21,12 @@ struct FrameworkRun {
   std::optional<Plan> plan;  ///< Nothing: no plan is legal there, or the job itself does not run.
   AttentionKernel attention{};  ///< That its file starts.
   double price_s = 0;           ///< Of a step there, in closed form.
-  bool fits = false;            ///< By the same.
+  double step_time_s = 0;       ///< Simulated.
+  bool fits = false;            ///< By its program.
 };
 
-/// One for each of `kFrameworkNames`, in that order. The plan is legal and canonical.
+/// One for each of `kFrameworkNames`, in that order. The plan is legal and canonical. The framework
+/// of the job runs it as `predict` says, but for kernels that its files do not start.
 std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan);
 
 /// Frameworks that do not run a plan as it is, and the nearest that they all run.

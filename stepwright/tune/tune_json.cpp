@@ -91,6 +91,7 @@ Json starts_json(const std::vector<FrameworkRun>& runs, const Plan& best) {
     list.push_back({{"framework", run.framework},
                     {"attention", name_of(kAttentionKernelNames, run.attention)},
                     {"price_s", run.price_s},
+                    {"step_time_s", run.step_time_s},
                     {"fits", run.fits},
                     {"changes", run.plan == best ? "" : changes(best, *run.plan)}});
   }

@@ -82,6 +82,19 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
   }
 }
 
+TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
+  for (const std::string_view name : {"megatron-core", "fsdp", "deepspeed"}) {
+    const TuneResult result = tune(job_of(name), few());
+    const TunedPlan& best = result.plans.front();
+    const std::vector<FrameworkRun> runs = framework_runs(result.job, best.plan);
+    const auto own = std::ranges::find(runs, name, &FrameworkRun::framework);
+    ASSERT_NE(own, runs.end());
+    EXPECT_EQ(own->plan, best.plan) << name;
+    EXPECT_EQ(own->step_time_s, best.step_time_s) << name;
+    EXPECT_EQ(own->fits, best.fits) << name;
+  }
+}
+
 /// The different plans of a space.
 std::set<std::string> plans_of(const Job& job, const std::function<bool(Plan&)>& wanted) {
   const Dimensions space = dimensions(job);

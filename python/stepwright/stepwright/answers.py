@@ -380,8 +380,10 @@ class Start(Part):
     """The kernel of attention that the file starts."""
     price_s: float
     """Time of one step there by closed form, in seconds."""
+    step_time_s: float
+    """Simulated time of one step there, in seconds."""
     fits: bool
-    """Whether it fits in memory by closed form."""
+    """Whether it fits in memory."""
     changes: str
     """How the plan that it starts differs from the best; empty: it does not."""
 
