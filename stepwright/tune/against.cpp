@@ -8,10 +8,14 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <utility>
 
+#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/parallel.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/plan_table.h"
@@ -64,6 +68,38 @@ std::vector<Take> open_of(const std::vector<Take>& takes, const Plan& plan, cons
   return open;
 }
 
+/// The first layer and the number of layers of each chunk that each pipeline position has.
+std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const Job& job, const Plan& plan) {
+  const std::vector<std::int64_t> split = chunk_layers(job, plan);
+  const Placement placement = placement_of(plan);
+  std::vector<std::pair<std::int64_t, std::int64_t>> held;
+  for (std::int64_t position = 0; position < placement.positions(); ++position) {
+    for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
+      const auto end = split.begin() + placement.model_chunk({position, chunk});
+      held.emplace_back(std::accumulate(split.begin(), end, std::int64_t{0}), *end);
+    }
+  }
+  return held;
+}
+
+/// Whether ranks have other parts of the model after a change.
+bool moves_model(const Job& job, const Plan& before, const Plan& after) {
+  return before.parallel != after.parallel || !(before.rank_order == after.rank_order) ||
+         layers_held(job, before) != layers_held(job, after);
+}
+
+/// A plan after the given fields are set; nothing where they are none by themselves.
+std::optional<Plan> with_set(const Job& job, const Plan& plan,
+                             const std::vector<std::string>& fields) {
+  try {
+    Plan changed = with_fields({job, plan}, fields).plan;
+    if (!broken_rule(job, changed)) return changed;
+  } catch (const Error& error) {
+    if (!error.of_input()) throw;
+  }
+  return std::nullopt;
+}
+
 /// The way from a plan to the best, step by step.
 class PathToBest {
  public:
@@ -84,17 +120,26 @@ class PathToBest {
 
   /// The change that gains most, of the cheapest kind in which some is worth it.
   Change next() {
-    for (const auto& proposals : {&PathToBest::single_flags, &PathToBest::pairs_of_flags,
-                                  &PathToBest::new_layouts, &PathToBest::layouts_with_all_flags}) {
-      if (std::optional<Change> change = fastest((this->*proposals)())) return *change;
+    for (const auto& stay : {&PathToBest::single_flags, &PathToBest::pairs_of_flags}) {
+      if (std::optional<Change> change = fastest((this->*stay)(), false)) return *change;
+    }
+    for (const auto& move : {&PathToBest::new_layouts, &PathToBest::layouts_with_all_flags}) {
+      if (std::optional<Change> change = fastest((this->*move)(), true)) return *change;
     }
     return taken(best_.plan, best_);
   }
 
  private:
+  /// As `predict` says of the plan as it is written.
   [[nodiscard]] TunedPlan played(const Plan& plan) {
     const Plan same = canonical(plan, job_);
-    return simulate_plan(job_, cost_, same, pricer_.price(same));
+    return played(plan, same, pricer_.price(same));
+  }
+
+  [[nodiscard]] TunedPlan played(const Plan& plan, const Plan& same, const Price& price) const {
+    TunedPlan tuned = simulate_plan(job_, cost_, plan, price);
+    tuned.plan = same;
+    return tuned;
   }
 
   std::vector<Plan> single_flags() const {
@@ -135,7 +180,14 @@ class PathToBest {
     return plans;
   }
 
-  std::vector<Plan> new_layouts() const { return layouts_on(plan_); }
+  /// With the flags that give positions of the pipeline other layers.
+  std::vector<Plan> new_layouts() const {
+    std::vector<Plan> plans = layouts_on(plan_);
+    for (const std::vector<Plan>& flags : {single_flags(), pairs_of_flags()}) {
+      plans.insert(plans.end(), flags.begin(), flags.end());
+    }
+    return plans;
+  }
 
   std::vector<Plan> layouts_with_all_flags() const {
     Plan base = plan_;
@@ -146,12 +198,14 @@ class PathToBest {
   }
 
   /// Makes a proposal legal where it can be; false where nothing helps, where the framework would
-  /// run it no longer, or where bounds say that it is not worth it.
-  bool settle_proposal(Plan& plan, Price& price) {
+  /// run it no longer, where it moves the model and may not, or where bounds say that it is not
+  /// worth it.
+  bool settle_proposal(Plan& plan, Price& price, bool may_move) {
     if (broken_rule(job_, plan)) {
       follow(job_, plan);
       if (broken_rule(job_, plan)) return false;
     }
+    if (!may_move && moves_model(job_, plan_, plan)) return false;
     const Plan same = canonical(plan, job_);
     if (runs_there(job_, space_, canonical(plan_, job_)) && !runs_there(job_, space_, same)) {
       return false;
@@ -167,11 +221,11 @@ class PathToBest {
   }
 
   /// Goes to the fastest of the proposals that fits and is worth it; nothing when none is.
-  std::optional<Change> fastest(std::vector<Plan> proposals) {
+  std::optional<Change> fastest(std::vector<Plan> proposals, bool may_move) {
     std::map<std::string, std::pair<Plan, Price>> fresh;
     for (Plan& plan : proposals) {
       Price price;
-      if (settle_proposal(plan, price)) {
+      if (settle_proposal(plan, price, may_move)) {
         fresh.try_emplace(plan_text(canonical(plan, job_)), plan, price);
       }
     }
@@ -179,7 +233,8 @@ class PathToBest {
     for (auto& [text, one] : fresh) open.push_back(std::move(one));
     std::vector<TunedPlan> reached(open.size());
     parallel_for(threads_, open.size(), [&](std::size_t i) {
-      reached[i] = simulate_plan(job_, cost_, canonical(open[i].first, job_), open[i].second);
+      const Plan& plan = open[i].first;
+      reached[i] = played(plan, canonical(plan, job_), open[i].second);
     });
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -190,10 +245,26 @@ class PathToBest {
     return taken(open[*found].first, reached[*found]);
   }
 
-  Change taken(const Plan& plan, const TunedPlan& reached) {
-    const bool moves = plan.parallel != plan_.parallel || !(plan.rank_order == plan_.rank_order);
-    Change change{.kind = moves ? ChangeKind::kLayout : ChangeKind::kFlag,
-                  .set = fields_to_set(job_, plan_, plan),
+  /// The fields that lead to a plan; it then is the plan that they make of the one before. What a
+  /// choice says where nothing depends on it stays as the person wrote it.
+  std::vector<std::string> needed_fields(Plan& plan, const TunedPlan& reached) {
+    std::vector<std::string> fields = fields_to_set(job_, plan_, plan);
+    for (std::size_t i = fields.size(); i-- > 0 && fields.size() > 1;) {
+      std::vector<std::string> others = fields;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      const std::optional<Plan> without = with_set(job_, plan_, others);
+      if (!without || canonical(*without, job_) != reached.plan) continue;
+      if (played(*without).step_time_s != reached.step_time_s) continue;
+      fields = std::move(others);
+      plan = *without;
+    }
+    return fields;
+  }
+
+  Change taken(Plan plan, const TunedPlan& reached) {
+    std::vector<std::string> fields = needed_fields(plan, reached);
+    Change change{.kind = moves_model(job_, plan_, plan) ? ChangeKind::kLayout : ChangeKind::kFlag,
+                  .set = std::move(fields),
                   .reached = reached,
                   .gain_s = at_.step_time_s - reached.step_time_s};
     plan_ = plan;

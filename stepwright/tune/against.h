@@ -11,8 +11,9 @@
 
 namespace stepwright {
 
-/// The extent of a change: choices that a framework takes as options, or the degrees of parallelism
-/// and the order of ranks, which move the model to other ranks.
+/// The extent of a change: choices that a framework takes as options, or those that move the model
+/// to other ranks: degrees of parallelism, the order of ranks, and which layers a pipeline position
+/// has.
 enum class ChangeKind : std::uint8_t { kFlag, kLayout };
 inline constexpr Named<ChangeKind> kChangeKindNames[] = {{ChangeKind::kFlag, "flag"},
                                                          {ChangeKind::kLayout, "layout"}};
@@ -32,11 +33,11 @@ struct Against {
 };
 
 /// The shortest way found from a plan to one that is at most `kAsGood` slower than the best: the
-/// flag that gains most first, then pairs of flags, then layouts, then all that is left at once.
-/// What must follow a change follows. Empty when the plan is as good, or when no plan of the search
-/// fits. Where the plan does not fit the first change makes it fit. Fails when it is not a legal
-/// plan of the result's job. `attention`: the kernel that the person's plan trains with, where it
-/// is not the job's; the search's own is then a flag, which comes first.
+/// flag that gains most first, then pairs of flags, then what moves the model, then all that is
+/// left at once. What must follow a change follows. Empty when the plan is as good, or when no plan
+/// of the search fits. Where the plan does not fit the first change makes it fit. Fails when it is
+/// not a legal plan of the result's job. `attention`: the kernel that the person's plan trains
+/// with, where it is not the job's; the search's own is then a flag, which comes first.
 Against against(const TuneResult& result, const Plan& own, const TuneOptions& options = {},
                 std::optional<AttentionKernel> attention = std::nullopt);
 

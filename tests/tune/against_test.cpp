@@ -27,9 +27,15 @@ void expect_reachable(const TuneResult& result, const Plan& own, const Against& 
   PlannedJob at{result.job, own};
   double before_s = found.own.step_time_s;
   for (const Change& change : found.changes) {
+    const Plan last = at.plan;
     at = with_fields(at, change.set);
     const Prediction prediction = predict(at);
     EXPECT_TRUE(prediction.memory.fits());
+    if (change.kind == ChangeKind::kFlag) {
+      EXPECT_EQ(at.plan.parallel, last.parallel);
+      EXPECT_EQ(placement_of(at.plan), placement_of(last));
+      EXPECT_EQ(chunk_layers(at.job, at.plan), chunk_layers(at.job, last));
+    }
     EXPECT_EQ(prediction.step_time_s(), change.reached.step_time_s);
     EXPECT_NEAR(before_s - prediction.step_time_s(), change.gain_s, 1e-12);
     before_s = prediction.step_time_s();
@@ -75,6 +81,26 @@ TEST(Against, LeadsFromAnyPlanOfARandomJobToTheBest) {
     for (const Plan& own : {result.simulated.back().plan, result.pareto.back().plan}) {
       expect_reachable(result, own, against(result, own, one_thread()));
     }
+  }
+}
+
+TEST(Against, OtherLayersOfAPositionAreALayout) {
+  Job job = small_tune_job();
+  job.space.pipeline = {2};
+  job.space.tensor = {1};
+  job.space.context = {1};
+  job.space.schedule = {ScheduleKind::kInterleaved};
+  job.space.chunks = {2};
+  const TuneResult result = tune(job, one_thread());
+  ASSERT_TRUE(result.plans.front().fits);
+  Plan own = result.plans.front().plan;
+  own.schedule = {};
+  own.layers.clear();
+  const Against found = against(result, own, one_thread());
+  ASSERT_FALSE(found.changes.empty());
+  for (const Change& change : found.changes) {
+    const bool chunks = std::ranges::count(change.set, "schedule.chunks=2") > 0;
+    EXPECT_EQ(change.kind == ChangeKind::kLayout, chunks);
   }
 }
 
