@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
@@ -15,6 +16,7 @@
 #include "stepwright/cli/trace_file.h"
 #include "stepwright/cli/training_run_options.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/notes.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/step/program_json.h"
@@ -108,7 +110,10 @@ class Predict : public Command {
     if (!changes_.empty()) before = predict(given);
     Prediction prediction = predict(planned, !trace_.empty());
     if (before && figures(*before) == figures(prediction)) {
-      prediction.notes.emplace_back("what --set changes, changes no figure of this prediction");
+      prediction.notes.emplace_back("What --set changes changes no figure of this prediction.");
+    }
+    if (std::string note = method_note(planned.job); !note.empty()) {
+      prediction.notes.push_back(std::move(note));
     }
     write_files(prediction, console);
     const Json answer =

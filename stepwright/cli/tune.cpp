@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "stepwright/cli/against_text.h"
 #include "stepwright/cli/command.h"
@@ -25,10 +26,12 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/notes.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/tune/against.h"
 #include "stepwright/tune/more_memory.h"
+#include "stepwright/tune/remedies.h"
 #include "stepwright/tune/sweep.h"
 #include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune_json.h"
@@ -122,6 +125,9 @@ class Tune : public Command {
         details ? more_memory(result, options_) : std::vector<MemoryStep>();
     const std::optional<StrandsGain> strands = two_strands(result, options_);
     const bool fits = result.plans.front().fits;
+    const std::vector<FittingJob> helps = remedies(result, options_);
+    if (std::string note = method_note(job); !note.empty()) result.notes.push_back(std::move(note));
+    if (!helps.empty() && json()) result.notes.push_back(remedies_text(helps));
     if (fits && !plan_.empty()) write_plan({result.job, result.plans.front().plan}, console);
     const Prediction best = predict({result.job, result.plans.front().plan});
     result.seconds =
@@ -136,7 +142,7 @@ class Tune : public Command {
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << tune_text(result, best, {more, strands, run},
+      console.out << tune_text(result, best, {more, strands, run, helps},
                                {.plain_list = app().count("--top") > 0, .verbose = verbose_});
       if (compared) console.out << against_text(result, *compared);
       if (run) console.out << run_text(result, *run);

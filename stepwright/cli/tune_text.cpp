@@ -126,15 +126,20 @@ std::string strands_text(const TuneResult& result, const std::optional<StrandsGa
       format_bytes(gain->tuned.peak_memory_bytes), plan_code(gain->tuned.plan));
 }
 
+std::string gap_text(const TuneResult& result) {
+  if (!result.plans.front().fits) return "";
+  return fmt::format("By these bounds no other plan is more than {} faster than the best.\n",
+                     format_percent(result.optimality_gap));
+}
+
 std::string counts_text(const TuneResult& result) {
   const SpaceCounts& space = result.space;
   return fmt::format(
       "\nThe answer took {}: of {} combinations of choices {} are legal; {} were estimated ({} of "
-      "them fit in memory), lower bounds ruled out {}, and {} were simulated.\n"
-      "By these bounds no other plan is more than {} faster than the best.\n",
+      "them fit in memory), lower bounds ruled out {}, and {} were simulated.\n{}",
       format_time(result.seconds), format_count(space.total), format_count(space.legal),
       format_count(space.priced), format_count(space.fitting), format_count(space.bounded),
-      format_count(space.simulated), format_percent(result.optimality_gap));
+      format_count(space.simulated), gap_text(result));
 }
 
 std::string refusals_text(const std::vector<Refusal>& refusals) {
@@ -162,7 +167,7 @@ std::string baseline_text(const TuneResult& result) {
 /// "megatron-core (cudnn, 58.1 s)".
 std::string run_text(const FrameworkRun& run) {
   return fmt::format("{} ({}, {}{})", run.framework, name_of(kAttentionKernelNames, run.attention),
-                     format_time(run.price_s), run.fits ? "" : ", does not fit");
+                     format_time(run.step_time_s), run.fits ? "" : ", does not fit");
 }
 
 std::string nearest_text(const std::vector<FrameworkRun>& runs, const Plan& best) {
@@ -183,7 +188,7 @@ std::string runs_on_text(const std::vector<FrameworkRun>& runs, const Plan& best
   for (const FrameworkRun& run : runs) {
     if (run.plan == best) as_it_is.push_back(run_text(run));
     const bool counts = run.plan && run.plan != best && run.fits && run.framework != "stepwright";
-    if (counts && (fastest == nullptr || run.price_s < fastest->price_s)) fastest = &run;
+    if (counts && (fastest == nullptr || run.step_time_s < fastest->step_time_s)) fastest = &run;
   }
   std::string text =
       as_it_is.empty()
@@ -215,8 +220,11 @@ std::vector<Plan> coded_plans(const TuneResult& result, const TuneExtras& extras
   return plans;
 }
 
-std::string warning(const TuneResult& result) {
-  if (!result.plans.front().fits) return "NO PLAN FITS IN MEMORY; this one needs the least.\n\n";
+std::string warning(const TuneResult& result, const TuneExtras& extras) {
+  if (!result.plans.front().fits) {
+    return fmt::format("NO PLAN FITS IN MEMORY; this one needs the least.{}\n\n",
+                       extras.remedies.empty() ? "" : "\n" + remedies_text(extras.remedies));
+  }
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
   return "";
 }
@@ -245,7 +253,7 @@ std::string tune_text(const TuneResult& result, const Prediction& best, const Tu
   Prediction answer = best;
   answer.notes.clear();
   std::string text =
-      warning(result) + prediction_text(answer, {extras.run, idle_of(result)}) + "\n";
+      warning(result, extras) + prediction_text(answer, {extras.run, idle_of(result)}) + "\n";
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
   text += "\n" + code_legend(coded_plans(result, extras, detail));

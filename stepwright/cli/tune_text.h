@@ -6,6 +6,7 @@
 
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/more_memory.h"
+#include "stepwright/tune/remedies.h"
 #include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune.h"
 #include "stepwright/tune/two_strands.h"
@@ -17,6 +18,7 @@ struct TuneExtras {
   std::vector<MemoryStep> more_memory;
   std::optional<StrandsGain> strands;
   std::optional<TrainingRun> run;  ///< What the person wants to train.
+  std::vector<FittingJob> remedies;
 };
 
 /// How much `stepwright tune` prints.

@@ -54,6 +54,15 @@ std::string encoder_note(const Encoder& encoder) {
 
 }  // namespace
 
+std::string method_note(const Job& job) {
+  const MethodKind kind = job.method.kind;
+  if (kind == MethodKind::kPretrain || kind == MethodKind::kSft) return "";
+  return fmt::format(
+      "The step is one update of {}: `stepwright phases` adds the time and the memory of what "
+      "stands beside it (forwards of other models, generation).",
+      name_of(kMethodNames, kind));
+}
+
 std::vector<std::string> plan_notes(const PlannedJob& planned) {
   const auto& [job, plan] = planned;
   std::vector<std::string> notes = job.notes;

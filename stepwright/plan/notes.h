@@ -11,4 +11,8 @@ namespace stepwright {
 /// from how it was written (`Job::notes`), what its step leaves out, pads or only knows as a mean.
 std::vector<std::string> plan_notes(const PlannedJob& planned);
 
+/// What of a step of a method that learns from more than documents is not in a plan's figures;
+/// empty where all of it is.
+std::string method_note(const Job& job);
+
 }  // namespace stepwright

@@ -110,7 +110,7 @@ TEST(Contract, SetTakesAnotherClusterOrSaysThatNothingChanged) {
   EXPECT_LT(other.at("step_time_s"), other.at("baseline").at("step_time_s"));
   const Json same = answer_of(predict + "model.rotary_base=5e5");
   EXPECT_EQ(same.at("step_time_s"), same.at("baseline").at("step_time_s"));
-  EXPECT_EQ(same.at("notes").back(), "what --set changes, changes no figure of this prediction");
+  EXPECT_EQ(same.at("notes").back(), "What --set changes changes no figure of this prediction.");
 }
 
 TEST(Contract, TrafficTotalsSumItsMessages) {

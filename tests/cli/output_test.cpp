@@ -80,6 +80,7 @@ TEST(Output, NoPlanIsWrittenWhereNoneFits) {
     EXPECT_THAT(outcome.err, HasSubstr("job.yaml: no plan of the space fits in memory: "));
     EXPECT_EQ(files(place), (std::set<std::string>{".err", ".out", "examples", "job.yaml"}));
     EXPECT_THAT(outcome.out, HasSubstr(*form == 0 ? "NO PLAN FITS" : "\"fits\": false"));
+    EXPECT_THAT(outcome.out, HasSubstr("A plan fits "));
   }
   EXPECT_EQ(place.run("study utilization job.yaml").code, 1);
 }
