@@ -34,6 +34,19 @@ std::int64_t seen_keys(const Architecture& model, const LayerClass& layer, std::
   return layer.window > 0 ? std::min(layer.window, reach) : reach;
 }
 
+/// FLOPs of one token's attention for each key.
+double flops_of_key(const Architecture& model) {
+  return 2.0 * static_cast<double>(model.heads) *
+         static_cast<double>(model.head_dim + model.value_dim());
+}
+
+/// Forward FLOPs of one token's attention behind the causal mask, in the mean over a sequence.
+double masked_flops(const Architecture& model, const LayerClass& layer, std::int64_t length) {
+  if (!layer.attends()) return 0;
+  const auto keys = static_cast<double>(seen_keys(model, layer, length));
+  return keys * (keys - 1) / (2.0 * static_cast<double>(length)) * flops_of_key(model);
+}
+
 /// FLOPs of one token in a mixer beyond its matrices.
 double mixer_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
   double flops = 0;
@@ -43,9 +56,7 @@ double mixer_flops(const Architecture& model, LayerClass layer, std::int64_t len
   }
   if (!layer.attends()) return flops;
   return flops + index_flops(model, length) +
-         2.0 * static_cast<double>(seen_keys(model, layer, length)) *
-             static_cast<double>(model.heads) *
-             static_cast<double>(model.head_dim + model.value_dim());
+         static_cast<double>(seen_keys(model, layer, length)) * flops_of_key(model);
 }
 
 double head_flops(const Architecture& model) {
@@ -92,6 +103,19 @@ double partly_trained_flops(const Architecture& model, std::int64_t length) {
 double training_flops_per_token(const Architecture& model, std::int64_t length) {
   if (model.freezes()) return partly_trained_flops(model, length);
   return 3 * forward_flops_per_token(model, length);
+}
+
+double masked_flops_per_token(const Architecture& model, std::int64_t length) {
+  double flops = 0;
+  for (const auto& [layer, layers] : model.layer_classes()) {
+    const int passes = layer.gradients == GradientPath::kAbove ? 1 : 3;
+    flops += static_cast<double>(passes * layers) * masked_flops(model, layer, length);
+  }
+  if (model.count_multi_token) {
+    const LayerClass layer = model.layer_class(model.layers - 1);
+    flops += static_cast<double>(3 * model.multi_token_layers) * masked_flops(model, layer, length);
+  }
+  return flops;
 }
 
 }  // namespace stepwright

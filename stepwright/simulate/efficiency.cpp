@@ -5,16 +5,31 @@
 
 namespace stepwright {
 
-double step_flops_per_token(const Job& job, const Plan& plan) {
-  if (!job.documents) return training_flops_per_token(job.model, job.length);
+namespace {
+
+using FlopsPerToken = double(const Architecture& model, std::int64_t length);
+
+/// FLOPs of a token in the mean of those that count: of documents each at its own length.
+double mean_of_tokens(const Job& job, const Plan& plan, FlopsPerToken* flops_per_token) {
+  if (!job.documents) return flops_per_token(job.model, job.length);
   double flops = 0;
   double tokens = 0;
   for (const auto& [length, count] : own_documents(job, plan)) {
     const double these = static_cast<double>(length) * count;
-    flops += these * training_flops_per_token(job.model, length);
+    flops += these * flops_per_token(job.model, length);
     tokens += these;
   }
   return flops / tokens;
+}
+
+}  // namespace
+
+double step_flops_per_token(const Job& job, const Plan& plan) {
+  return mean_of_tokens(job, plan, &training_flops_per_token);
+}
+
+double step_masked_share(const Job& job, const Plan& plan) {
+  return mean_of_tokens(job, plan, &masked_flops_per_token) / step_flops_per_token(job, plan);
 }
 
 Efficiency efficiency(const Job& job, const Plan& plan, double step_time_s) {

@@ -19,4 +19,7 @@ Efficiency efficiency(const Job& job, const Plan& plan, double step_time_s);
 /// Model FLOPs of a token, forward and backward, in the mean of those that count.
 double step_flops_per_token(const Job& job, const Plan& plan);
 
+/// The share of them that attention has behind the causal mask.
+double step_masked_share(const Job& job, const Plan& plan);
+
 }  // namespace stepwright

@@ -1,11 +1,13 @@
 #include "stepwright/simulate/prediction.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "stepwright/core/format.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
@@ -52,20 +54,40 @@ double recomputed_flops(const StepProgram& program) {
   return total * static_cast<double>(ranks_of_stage);
 }
 
-/// Operators, each name once, that are larger or smaller than anything their price was fitted on.
+/// Operators, each name once, that are larger or smaller than anything their price was fitted on;
+/// those that are so in the same way together.
 std::string outside_of_fits(const StepProgram& program, const ComputeCost& cost) {
   std::vector<std::string_view> seen;
-  std::string text;
+  std::vector<std::pair<std::string, std::vector<std::string_view>>> ways;
   for (const Template& piece : program.templates) {
     for (const Operator& op : piece.operators) {
       if (is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end()) continue;
+      if (op.kind == OperatorKind::kOptimizer && op.shape.rows == 1) continue;  // all on the host
       const std::string how = cost.outside_range(op);
       if (how.empty()) continue;
       seen.push_back(op.name);
-      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", op.name, how);
+      auto way = std::ranges::find(ways, how, &decltype(ways)::value_type::first);
+      if (way == ways.end()) way = ways.insert(ways.end(), {how, {}});
+      way->second.push_back(op.name);
     }
   }
+  std::string text;
+  for (const auto& [how, names] : ways) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", fmt::join(names, ", "), how);
+  }
   return text;
+}
+
+/// Attention behind the mask from which on it is said, as a share of the model's FLOPs.
+constexpr double kMaskedWorthSaying = 0.2;
+
+std::string masked_note(const Prediction& p) {
+  const double masked = step_masked_share(p.planned.job, p.planned.plan);
+  if (masked < kMaskedWorthSaying) return "";
+  return fmt::format(
+      "MFU counts attention between all tokens, as is usual; {} of these FLOPs lie behind the "
+      "causal mask, and kernels leave most of them out. Without them it is {}.",
+      format_percent(masked), format_percent(p.mfu * (1 - masked)));
 }
 
 void add_notes(Prediction& p, const CostModel& cost) {
@@ -76,6 +98,7 @@ void add_notes(Prediction& p, const CostModel& cost) {
                     "measured: {}.",
                     outside));
   }
+  if (std::string note = masked_note(p); !note.empty()) p.notes.push_back(std::move(note));
   for (std::string& note : plan_notes(p.planned)) p.notes.push_back(std::move(note));
   if (!p.planned.job.framework.name.empty()) {
     for (const NotRun& what : not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {

@@ -311,6 +311,16 @@ TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
                    16 * 2.0 * (8192 - 1024) * (4096 + 4096));
 }
 
+// A token sees itself and those before it, of a window at most as many as it has.
+TEST(Flops, BehindTheMaskAreThePairsOfATokenAndALaterOne) {
+  Architecture model = built_in_model("llama-3-8b").value();
+  const double of_pair = 3 * 2.0 * (4096 + 4096);
+  EXPECT_DOUBLE_EQ(masked_flops_per_token(model, 8192), 32 * of_pair * (8192 - 1) / 2);
+  set_windows(model, std::vector<std::int64_t>(32, 1024));
+  EXPECT_DOUBLE_EQ(masked_flops_per_token(model, 8192),
+                   32 * of_pair * 1024. * (1024 - 1) / 2 / 8192);
+}
+
 TEST(Flops, WindowLongerThanTheSequenceChangesNothing) {
   Architecture model = built_in_model("llama-3-8b").value();
   const double full = forward_flops_per_token(model, 8192);
