@@ -71,6 +71,13 @@ class Check : public Command {
   /// A plan file, or the files of a framework.
   [[nodiscard]] ImportedPlan read(const Console& console) const {
     const std::string& first = files_.files().front();
+    if (holds_job(first, console)) {
+      fail_input(
+          fmt::format("{}: is a job, which says no plan to check: `stepwright tune {}` finds "
+                      "one",
+                      first, first),
+          {.file = first});
+    }
     if (!holds_plan(first, console)) return files_.read(console, true);
     ImportedPlan imported{
         .target = "", .planned = load_plan_file(first, console), .report = {}, .refused = {}};

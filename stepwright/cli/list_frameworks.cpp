@@ -79,6 +79,17 @@ bool takes_any(const Json& line) {
   return words > kMany && words == ability_words(found->value).size();
 }
 
+constexpr std::string_view kLegend = R"(
+A line has what the framework runs of a choice; `with` and `without` say beside which degrees or
+words, `from` and `before` in which releases. parallel: degrees that may be above 1. tensor_input:
+what sequence parallelism gathers is kept for the backward, or gathered again. layers: of each
+pipeline position equal, nearly (even with a remainder), any (as listed), hollow (none in between).
+schedule even-groups, any-groups: groups of micro-batches of another size than the pipeline's.
+overlap: messages that may run beside computation; exposed: those that may be kept from it. model:
+what models have beyond a plain Llama. by default: what a job of it has that says nothing else.
+docs/formats.md, "Frameworks", has every word. Sources: --json.
+)";
+
 std::string line_text(const Json& line) {
   auto what = line.at("ability").get<std::string>();
   if (line.contains("with")) what += " with " + joined_by(" or ", line.at("with"));
@@ -141,7 +152,7 @@ std::string frameworks_text(const Json& frameworks) {
       text += fmt::format("  - {}\n", note.get<std::string>());
     }
   }
-  return text + "\nSources: --json.\n";
+  return text.append(kLegend);
 }
 
 }  // namespace stepwright

@@ -30,6 +30,12 @@ Source load_source(const std::string& path, const Console& console) {
   return {Document::load(path), fs::path(path).parent_path()};
 }
 
+/// Whether a text says that it is a file of a kind.
+bool begins_as(const std::string& text, std::string_view kind) {
+  return text.find(fmt::format("stepwright: {}/", kind)) != std::string::npos ||
+         text.find(fmt::format("\"stepwright\": \"{}/", kind)) != std::string::npos;
+}
+
 /// A release or variant of another framework goes with it.
 Document with_framework(Document document, const std::string& framework) {
   const auto own = document.root().find("framework");
@@ -77,9 +83,11 @@ std::string file_text(const std::string& path, const Console& console) {
 }
 
 bool holds_plan(const std::string& path, const Console& console) {
-  const std::string text = file_text(path, console);
-  return text.find("stepwright: plan/") != std::string::npos ||
-         text.find("\"stepwright\": \"plan/") != std::string::npos;
+  return begins_as(file_text(path, console), "plan");
+}
+
+bool holds_job(const std::string& path, const Console& console) {
+  return begins_as(file_text(path, console), "job");
 }
 
 PlannedJob settled_plan(PlannedJob planned, const std::string& path) {

@@ -29,6 +29,9 @@ std::string file_text(const std::string& path, const Console& console);
 /// read.
 bool holds_plan(const std::string& path, const Console& console);
 
+/// The same of a job.
+bool holds_job(const std::string& path, const Console& console);
+
 /// The plan with its schedule settled where that is `auto` without an order. Fails with `kInput`
 /// when it is not legal, naming the rule.
 PlannedJob settled_plan(PlannedJob planned, const std::string& path);

@@ -57,7 +57,7 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
     for (std::string& cell : run_cells(point.job, step_s, point.devices_idle, *run))
       row.push_back(std::move(cell));
   }
-  return fmt::format("\nThe best plan for each {}\n\n{}{}", sweep.field, to_text(table),
+  return fmt::format("\nThe best plan for each {}\n\n{}\n{}", sweep.field, to_text(table),
                      code_legend(plans));
 }
 

@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/plan/files/run_keys.h"
 
 namespace stepwright {
 namespace {
 
-constexpr double kMostTokens = 1e18;
 constexpr double kMostPrice = 1e9;
 
 double number_in(const char* option, const std::string& word, double low, double high) {
@@ -25,10 +28,9 @@ double number_in(const char* option, const std::string& word, double low, double
 
 TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
   CLI::Option* tokens =
-      app.add_option(
-             "--tokens", tokens_,
-             "Tokens to train on, as 15e12: say days and GPU-hours of the whole run, not of\n"
-             "1e12")
+      app.add_option("--tokens", tokens_,
+                     "Tokens to train on, as 15e12 or 15T: say days and GPU-hours of the whole\n"
+                     "run, not of 1e12")
           ->type_name("N");
   app.add_option("--price-per-gpu-hour", price_,
                  "Also say what the run costs, in the same currency; idle GPUs are paid")
@@ -38,7 +40,9 @@ TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
 
 std::optional<TrainingRun> TrainingRunOptions::run() const {
   if (tokens_.empty()) return std::nullopt;
-  TrainingRun run{.tokens = number_in("--tokens", tokens_, 1, kMostTokens),
+  const RunKey& key = *std::ranges::find(kRunKeys, "tokens", &RunKey::key);
+  const Document tokens = Document::from(Tree::scalar(tokens_, false), "--tokens");
+  TrainingRun run{.tokens = read_run_number(tokens.root(), key),
                   .price_per_gpu_hour = std::nullopt};
   if (!price_.empty()) {
     run.price_per_gpu_hour = number_in("--price-per-gpu-hour", price_, 0, kMostPrice);

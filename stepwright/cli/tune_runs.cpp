@@ -109,7 +109,7 @@ std::string runs_answer_text(const ClosedLoop& loop) {
   std::vector<Plan> plans;
   if (loop.best) plans.push_back(loop.best->planned.plan);
   for (const LoopPlan& one : loop.next) plans.push_back(one.planned.plan);
-  return fmt::format("{}{}{}{}\n{}{}", best_text(loop), next_text(loop), code_legend(plans),
+  return fmt::format("{}{}\n{}{}\n{}{}", best_text(loop), next_text(loop), code_legend(plans),
                      learned_text(loop), skipped_text("runs", loop.skipped),
                      skipped_text("candidates", loop.skipped_candidates));
 }

@@ -1,6 +1,7 @@
 #include "stepwright/core/nearest.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,18 @@ constexpr std::size_t kLongestWord = 64;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool same(char a, char b) { return lower(a) == lower(b); }
+
+/// The known words inside of which a word stands: `rtx-a6000` of `a6000`.
+std::vector<std::string_view> holding(std::string_view word,
+                                      std::span<const std::string_view> known) {
+  constexpr std::size_t kShortestInside = 4;
+  std::vector<std::string_view> all;
+  if (word.size() < kShortestInside || word.size() > kLongestWord) return all;
+  std::ranges::copy_if(known, std::back_inserter(all), [&](std::string_view candidate) {
+    return !std::ranges::search(candidate, word, same).empty();
+  });
+  return all;
+}
 
 }  // namespace
 
@@ -61,7 +74,8 @@ std::string hint_of(std::string_view word, std::span<const std::string_view> kno
   if (near && (meant.empty() || (near->size() < word.size() && word.starts_with(*near)))) {
     meant.push_back(*near);
   }
-  if (meant.empty()) return "";
+  if (meant.empty()) meant = holding(word, known);
+  if (meant.empty() || meant.size() > kMostHints) return "";
   std::string text;
   for (const std::string_view name : meant) {
     text += text.empty() ? "; did you mean '" : " or '";

@@ -21,7 +21,7 @@ std::optional<std::string_view> nearest(std::string_view word,
 
 /// A hint for the message that a word is unknown: "; did you mean 'dgx-a100-40g' or
 /// 'dgx-a100-80g'?". The known words that it begins, if they are at most three, and the nearest,
-/// with them only if the word begins with it. Empty where nothing is near.
+/// with them only if the word begins with it; else up to three that hold it. Empty: none is near.
 std::string hint_of(std::string_view word, std::span<const std::string_view> known);
 
 /// Words for a message: `ring, tree, ho-ring`.

@@ -49,6 +49,7 @@ constexpr FileUnit kFlopsUnits[] = {
     {"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
 constexpr FileUnit kTimeUnits[] = {{"s", 1},     {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6},
                                    {"ns", 1e-9}, {"min", 60},  {"h", 3600},  {"d", 86400}};
+constexpr FileUnit kTokenUnits[] = {{"K", 1e3}, {"M", 1e6}, {"B", 1e9}, {"T", 1e12}};
 
 struct Meaning {
   std::string_view plain;
@@ -61,6 +62,7 @@ Meaning meaning_of(Quantity quantity) {
     case Quantity::kBytes: return {"bytes", "80 GiB", kByteUnits};
     case Quantity::kRate: return {"bytes/s", "400 Gbit/s", kRateUnits};
     case Quantity::kFlops: return {"FLOP/s", "989 TFLOP/s", kFlopsUnits};
+    case Quantity::kTokens: return {"tokens", "15T", kTokenUnits};
     case Quantity::kTime: break;
   }
   return {"seconds", "1.5 us", kTimeUnits};

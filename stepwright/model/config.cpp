@@ -51,7 +51,9 @@ const ConfigFamily& family_of(Node config) {
     known.push_back(family.model_type);
   }
   type.fail_unsupported(
-      fmt::format("{} (supported: {})", reason_for(word, config), list_of(known)));
+      fmt::format("{} (supported: {}); sizes of a model that is like one of these can be written "
+                  "into the job (docs/formats.md, \"Inline model\")",
+                  reason_for(word, config), list_of(known)));
 }
 
 }  // namespace

@@ -50,6 +50,13 @@ constexpr std::pair<std::string_view, std::string_view> kReleases[] = {
     {"qwen3-235b-a22b-thinking-2507", "qwen3-235b-a22b"},
 };
 
+/// "owner/name", and no path of a file.
+bool may_be_id(std::string_view text) {
+  const bool file = text.ends_with(".json") || text.ends_with(".yaml") || text.ends_with(".yml");
+  return !file && std::ranges::count(text, '/') == 1 && text.front() != '.' &&
+         text.front() != '/' && text.back() != '/';
+}
+
 /// A hint for the id of a model of Hugging Face (`meta-llama/Llama-3.1-70B-Instruct`): the built-in
 /// model that it may be, first of all the longest name with which it begins.
 std::string hint_of_id(std::string_view text) {
@@ -62,7 +69,10 @@ std::string hint_of_id(std::string_view text) {
     meant = model;
     longest = model.size();
   }
-  return meant.empty() ? "" : fmt::format("; did you mean the built-in model '{}'?", meant);
+  if (!meant.empty()) return fmt::format("; did you mean the built-in model '{}'?", meant);
+  return may_be_id(text) ? "; ids of Hugging Face are known of built-in models alone: give the "
+                           "path of the model's config.json"
+                         : "";
 }
 
 /// A `config.json` says its model_type, alone or in its `text_config`; an inline model has neither.

@@ -47,6 +47,7 @@ TEST(HintOf, NamesWhatAWordBeginsAndWhatIsNear) {
   EXPECT_EQ(hint_of("DGX-A100-8", kNames), "; did you mean 'dgx-a100-80g'?");
   EXPECT_EQ(hint_of("nics", kNames), "; did you mean 'nics_per_node' or 'nic'?");
   EXPECT_EQ(hint_of("dgx-h1000", kNames), "; did you mean 'dgx-h100'?");
+  EXPECT_EQ(hint_of("a100-40g", kNames), "; did you mean 'dgx-a100-40g'?");
   EXPECT_EQ(hint_of("bus", kNames), "");
 }
 

@@ -233,6 +233,11 @@ TEST(WithField, NamesTheNearestKnownField) {
   EXPECT_THAT(field_refused("micro_bach=2"),
               HasSubstr("--set micro_bach=2: unknown field 'micro_bach'; did you mean "
                         "'micro_batch'?"));
+  EXPECT_THAT(field_refused("tensor=4"),
+              HasSubstr("unknown field 'tensor'; did you mean 'parallel.tensor' or "));
+  EXPECT_THAT(field_refused("pp=4"), HasSubstr("did you mean 'parallel.pipeline'?"));
+  EXPECT_THAT(field_refused("nodes=4"), HasSubstr("did you mean 'cluster.nodes'?"));
+  EXPECT_THAT(field_refused("length=4096"), HasSubstr("did you mean 'batch.length'?"));
   EXPECT_THAT(field_refused("parallel.tensr=2"), HasSubstr("did you mean 'tensor'?"));
   EXPECT_THAT(field_refused("job.batch.lenght=2"), HasSubstr("did you mean 'length'?"));
   EXPECT_THAT(field_refused("cluster.nics=2"), HasSubstr("unknown key 'nics'"));

@@ -1,13 +1,17 @@
 #include "stepwright/plan/files/fields_to_set.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright {
@@ -69,10 +73,56 @@ std::string reason_idle(std::string_view path, const Job& job) {
   return "";
 }
 
-std::string full_path(std::string_view field, const std::string& name) {
+/// What people call fields elsewhere.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"tp", "parallel.tensor"},
+    {"pp", "parallel.pipeline"},
+    {"cp", "parallel.context"},
+    {"ep", "parallel.expert"},
+    {"etp", "parallel.expert_tensor"},
+    {"dp", "parallel.data"},
+    {"mbs", "micro_batch"},
+    {"micro_batch_size", "micro_batch"},
+    {"gbs", "batch.sequences"},
+    {"global_batch", "batch.sequences"},
+    {"global_batch_size", "batch.sequences"},
+    {"seq_len", "batch.length"},
+    {"seq_length", "batch.length"},
+    {"sequence_length", "batch.length"},
+    {"gpus", "cluster.devices"},
+    {"devices", "cluster.devices"},
+    {"nodes", "cluster.nodes"},
+    {"profile", "cluster.profile"},
+    {"nic", "cluster.nic"},
+    {"attention", "kernels.attention"},
+    {"chunks", "schedule.chunks"},
+    {"hidden", "model.hidden"}};
+
+/// The fields that a word may stand for: those that end with it, or those of another name.
+std::vector<std::string> fields_meant(std::string_view word, const Job& job) {
+  std::vector<std::string> meant;
+  for (const auto& [other, field] : kOtherNames) {
+    if (other == word) return {std::string(field)};
+  }
+  const nlohmann::ordered_json plan = plan_json({job, {}});
+  for (const auto* of : {&plan, &plan.at("job")}) {
+    for (const auto& [key, value] : of->items()) {
+      if (value.is_object() && key != "job" && value.contains(word)) {
+        meant.push_back(fmt::format("{}.{}", key, word));
+      }
+    }
+  }
+  return meant;
+}
+
+std::string full_path(std::string_view field, const Job& job, const std::string& name) {
   const std::string_view head = field.substr(0, field.find('.'));
   if (head == "job" || is_among(head, kPlanKeys)) return std::string(field);
   if (is_among(head, kJobKeys)) return "job." + std::string(field);
+  if (const std::vector<std::string> meant = fields_meant(field, job); !meant.empty()) {
+    fail_input(fmt::format("{}: unknown field '{}'; did you mean '{}'?", name, printable(field),
+                           fmt::join(meant, "' or '")));
+  }
   std::vector<std::string_view> known;
   for (const std::string_view key : kPlanKeys) known.push_back(key);
   for (const std::string_view key : kJobKeys) known.push_back(key);
@@ -96,7 +146,7 @@ std::string_view replaced_by(std::string_view path) {
 }  // namespace
 
 std::string path_to_set(std::string_view field, const Job& job, const std::string& name) {
-  std::string path = full_path(field, name);
+  std::string path = full_path(field, job, name);
   const std::string reason = reason_idle(path, job);
   if (!reason.empty()) fail_input(fmt::format("{}: would change nothing: {}", name, reason));
   return path;

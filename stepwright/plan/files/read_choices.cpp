@@ -255,6 +255,9 @@ void check_version(Node root, std::string_view version) {
 }
 
 FileVersion read_version(Node root, std::string_view kind) {
+  if (!root.find("stepwright")) {
+    root.fail(fmt::format("the key 'stepwright' is missing: begin with `stepwright: {}/2`", kind));
+  }
   const Node given = root.get("stepwright");
   for (const FileVersion version : {FileVersion::kOne, FileVersion::kTwo}) {
     if (given.text() == fmt::format("{}/{}", kind, static_cast<int>(version))) return version;

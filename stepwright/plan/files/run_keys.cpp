@@ -13,6 +13,7 @@ double read_run_number(Node node, const RunKey& key) {
   switch (key.unit) {
     case RunUnit::kTime: return read_quantity(node, Quantity::kTime, key.low, key.high);
     case RunUnit::kRate: return read_quantity(node, Quantity::kRate, key.low, key.high);
+    case RunUnit::kTokens: return read_quantity(node, Quantity::kTokens, key.low, key.high);
     case RunUnit::kCount:
       return static_cast<double>(
           node.integer(static_cast<std::int64_t>(key.low), static_cast<std::int64_t>(key.high)));

@@ -17,7 +17,8 @@ enum class RunUnit : std::uint8_t {
   kCount,  ///< An integer.
   kShare,  ///< From 0 to below 1.
   kTime,   ///< `Quantity::kTime`.
-  kRate    ///< `Quantity::kRate`.
+  kRate,   ///< `Quantity::kRate`.
+  kTokens  ///< `Quantity::kTokens`.
 };
 
 /// A key of `run` in job files, and an option of `stepwright run` (`restart`, `--restart`).
@@ -32,8 +33,8 @@ struct RunKey {
 };
 
 inline constexpr RunKey kRunKeys[] = {
-    {"tokens", &RunSettings::tokens, RunUnit::kNumber, 1, 1e18, "N",
-     "Tokens to train on, as 15e12"},
+    {"tokens", &RunSettings::tokens, RunUnit::kTokens, 1, 1e18, "N",
+     "Tokens to train on, as 15e12 or 15T"},
     {"price_per_gpu_hour", &RunSettings::price_per_gpu_hour, RunUnit::kNumber, 0, 1e9, "X",
      "Also say what the run costs, in the same currency; idle and spare GPUs\nare paid"},
     {"device_mttf", &RunSettings::device_mttf_s, RunUnit::kTime, 1, 1e18, "TIME",
@@ -55,7 +56,7 @@ inline constexpr RunKey kRunKeys[] = {
      "Time from one checkpoint to the next; the best without it"},
     {"evaluation", &RunSettings::evaluation, RunUnit::kShare, 0, 1, "SHARE",
      "Share of the time of steps and evaluation that evaluation takes, as 0.02"},
-    {"evaluation_tokens", &RunSettings::evaluation_tokens, RunUnit::kNumber, 1, 1e18, "N",
+    {"evaluation_tokens", &RunSettings::evaluation_tokens, RunUnit::kTokens, 1, 1e18, "N",
      "Instead: tokens of one evaluation, whose forward passes are played"},
     {"evaluation_every", &RunSettings::evaluation_every, RunUnit::kCount, 1, 1e15, "STEPS",
      "Steps from one such evaluation to the next"},
