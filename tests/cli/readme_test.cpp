@@ -95,5 +95,46 @@ TEST(Readme, ShowsARealAnswer) {
   EXPECT_EQ(without_seconds(written), without_seconds(answer));
 }
 
+/// The lines of a table, from its header on, each behind the same margin.
+std::string table_of(const std::string& text, const std::string& header,
+                     const std::string& margin) {
+  std::istringstream lines(text.substr(text.find("\n" + margin + header) + 1));
+  std::string table;
+  for (std::string line; std::getline(lines, line) && line.size() > margin.size();) {
+    table += line.substr(margin.size()) + "\n";
+  }
+  return table;
+}
+
+/// The text with a margin before each line.
+std::string behind(const std::string& margin, const std::string& text) {
+  std::string moved;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) moved += margin + line + "\n";
+  return moved;
+}
+
+TEST(Readme, TheChangesOfTheMegatronPageAreReal) {
+  const std::string path = "docs/tune_megatron.md";
+  const std::string header = "#  set ";
+  const std::string margin(4, ' ');
+  std::string text = content_of(path);
+  const Workplace place;
+  std::string answer;
+  for (const auto& [arguments, code] : commands_of(text)) {
+    answer = place.run(arguments).out;
+    if (arguments.find("--against") != std::string::npos) break;
+  }
+  const std::string written = table_of(text, header, margin);
+  const std::string real = table_of(answer, header, "");
+  if (std::getenv("STEPWRIGHT_UPDATE_GOLDEN") != nullptr && written != real) {
+    const std::string old = behind(margin, written);
+    text.replace(text.find(old), old.size(), behind(margin, real));
+    std::ofstream(path, std::ios::binary) << text;
+    return;
+  }
+  EXPECT_EQ(written, real);
+}
+
 }  // namespace
 }  // namespace stepwright
