@@ -32,11 +32,13 @@ std::optional<TunedPlan> best_that_fits(const Job& job, const TuneOptions& optio
 std::optional<FittingJob> on_the_hosts(const Job& job, const TuneOptions& options) {
   if (!(job.space.offload == OffloadLists{})) return std::nullopt;
   Job offloaded = job;
-  offloaded.space.offload.optimizer = {1};
+  offloaded.space.offload.optimizer = {0.5, 1};
   if (auto tuned = best_that_fits(offloaded, options)) {
-    return FittingJob{"with the optimizer on the hosts (`search: {offload: {optimizer: 1}}`)",
-                      *std::move(tuned)};
+    return FittingJob{
+        "with the optimizer on the hosts (`search: {offload: {optimizer: [0.5, 1]}}`)",
+        *std::move(tuned)};
   }
+  offloaded.space.offload.optimizer = {1};
   offloaded.space.offload.parameters = {true};
   if (auto tuned = best_that_fits(offloaded, options)) {
     return FittingJob{

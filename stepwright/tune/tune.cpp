@@ -224,11 +224,7 @@ class Tuning {
     found_ = search_.run(goal_, running_);
     const Candidate& least = found_.kept.list().front();
     TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
-    if (!tuned.fits) {
-      for (std::string& note : misfit_notes(job_, space_, tuned)) {
-        result.notes.push_back(std::move(note));
-      }
-    }
+    if (!tuned.fits) result.notes.push_back(misfit_note(job_, tuned));
     result.pareto = {{tuned.plan, tuned.step_time_s, tuned.peak_memory_bytes}};
     set_plans(result, {std::move(tuned)});
   }

@@ -49,7 +49,7 @@ TEST(Remedies, AreJobsThatFit) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0].how, StartsWith("with the optimizer on the hosts"));
   EXPECT_TRUE(predict({result.job, found[0].tuned.plan}).memory.fits());
-  EXPECT_THAT(remedies_text(found), HasSubstr("`search: {offload: {optimizer: 1}}`"));
+  EXPECT_THAT(remedies_text(found), HasSubstr("`search: {offload: {optimizer: [0.5, 1]}}`"));
   expect_nodes(found[1], result.job);
 }
 
@@ -60,6 +60,14 @@ TEST(Remedies, LeaveAloneWhatTheJobSays) {
   const std::vector<FittingJob> found = remedies(result, alone());
   ASSERT_EQ(found.size(), 1U);
   expect_nodes(found[0], result.job);
+}
+
+TEST(Remedies, AreNotOnHostsWithoutRoom) {
+  Job job = too_large_job();
+  job.cluster.host.memory_bytes = 1e9;
+  const std::vector<FittingJob> found = remedies(tune(job, alone()), alone());
+  ASSERT_FALSE(found.empty());
+  EXPECT_THAT(found[0].how, StartsWith("on "));
 }
 
 TEST(Remedies, AreNoneWhereAPlanFits) {

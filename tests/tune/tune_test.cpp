@@ -119,21 +119,6 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   EXPECT_EQ(json["largest_kind"], "optimizer");
 }
 
-TEST(Tune, SaysThatHostsHaveRoomWhereDevicesHaveNone) {
-  Job job = small_tune_job();
-  job.cluster.device.memory_bytes = 0.2e9;
-  const auto hint = ::testing::Contains(HasSubstr("search: {offload: {optimizer: [0, 0.5, 1]}}"));
-  EXPECT_THAT(tune(job, quick()).notes, ::testing::Not(hint)) << "nothing is known of the host";
-  job.cluster.host = {.memory_bytes = 1e12, .memory_bandwidth_bytes_per_s = 1e11};
-  job.cluster.device.host_link_bytes_per_s = 1e10;
-  EXPECT_THAT(tune(job, quick()).notes, hint);
-  job.space.offload.optimizer = {0, 1};
-  EXPECT_THAT(tune(job, quick()).notes, ::testing::Not(hint)) << "it looked there";
-  job.space.offload.optimizer = {};
-  job.cluster.host.memory_bytes = 1;
-  EXPECT_THAT(tune(job, quick()).notes, ::testing::Not(hint));
-}
-
 TEST(Tune, SaysWhatARefusingRuleDemands) {
   const nlohmann::ordered_json json = answer_of(tune(small_tune_job(), quick()));
   ASSERT_FALSE(json["rejected"].empty());
