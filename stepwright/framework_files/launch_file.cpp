@@ -56,7 +56,8 @@ constexpr std::pair<std::string_view, std::string_view> kUnreadPrograms[] = {
 constexpr std::pair<std::string_view, std::string_view> kUnreadFiles[] = {
     {"_component_: torchtune.", "torchtune"},
     {"_target_: nemo_automodel.", "NeMo AutoModel"},
-    {"_target_: nemo.collections.", "NeMo 2"}};
+    {"_target_: nemo.collections.", "NeMo 2"},
+    {"from nemo.collections", "NeMo 2 (its recipes of Megatron-Bridge are read)"}};
 
 [[noreturn]] void fail_unread(const SourceFile& script, const StartedLook& look) {
   std::string whose;
@@ -70,17 +71,19 @@ constexpr std::pair<std::string_view, std::string_view> kUnreadFiles[] = {
                                fmt::join(import_words(), ", ")));
 }
 
-/// Targets that only some words of a command tell, not the program: they come last.
-bool tells_by_words(const LaunchTarget& target) {
-  return target.word == "megatron" || target.word == "hf";
+/// Whether only some words of a command tell a target, not the program: such come behind the
+/// others, DeepSpeed behind those whose files name its configuration, too.
+int turn_of(const LaunchTarget& target) {
+  if (target.word == "deepspeed") return 2;
+  return target.word == "megatron" || target.word == "hf" ? 1 : 0;
 }
 
 /// The target whose program a command starts; null where none does.
 const LaunchTarget* target_of(std::span<const ShellWord> words) {
-  for (const bool by_words : {false, true}) {
+  for (const int turn : {0, 1, 2}) {
     for (const LaunchTarget& target : launch_targets()) {
-      const bool turn = target.starts != nullptr && tells_by_words(target) == by_words;
-      if (turn && target.starts(words)) return &target;
+      const bool asked = target.starts != nullptr && turn_of(target) == turn;
+      if (asked && target.starts(words)) return &target;
     }
   }
   return nullptr;

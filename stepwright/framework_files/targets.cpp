@@ -5,6 +5,7 @@
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/huggingface/deepspeed_script.h"
 #include "stepwright/framework_files/launchers/launchers.h"
 #include "stepwright/framework_files/llamafactory/llamafactory.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
@@ -52,7 +53,8 @@ constexpr LaunchTarget kTargets[] = {
      .assumes = "that the training code does what stands under the key stepwright",
      .write = write_deepspeed,
      .read = read_deepspeed,
-     .recognises = is_deepspeed},
+     .recognises = is_deepspeed,
+     .starts = starts_with_deepspeed},
     {.word = "torchtitan",
      .framework = "torchtitan",
      .about = "Configuration of torchtitan",

@@ -123,7 +123,9 @@ void add_trl_defaults(Tree& fields) {
   constexpr int kUsualLength = 1024;
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr; };
   if (!says("gradient_checkpointing")) fields.set("gradient_checkpointing", true);
-  if (!says("max_length") && !says("max_seq_length")) fields.set("max_length", kUsualLength);
+  if (!says("max_length") && !says("max_seq_length") && !says("max_seq_len")) {
+    fields.set("max_length", kUsualLength);
+  }
   if (!says("bf16") && !says("fp16")) fields.set("bf16", true);
 }
 

@@ -13,6 +13,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/huggingface/deepspeed_script.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/settings.h"
@@ -490,6 +491,9 @@ void read_deepspeed_document(const Document& document, const Given& given, Draft
 }
 
 void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (std::ranges::any_of(files, is_shell_script)) {
+    return read_deepspeed_script(files, given, draft);
+  }
   if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
   const SourceFile& file = files.front();
   const auto printed = printed_configuration(file.text);

@@ -8,6 +8,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/named_model.h"
@@ -92,8 +93,9 @@ Document with_fsdp_file(Document said, const HubFiles& files) {
 void take_hub_model(Node id, const Given& given, Draft& draft) {
   if (take_named_model(id.text(), given, draft)) return;
   id.fail(
-      "no built-in model has this name: --model CONFIG.JSON says its sizes (or give its "
-      "config.json beside this file)");
+      fmt::format("no built-in model has the name {}: --model CONFIG.JSON says its sizes (or give "
+                  "its config.json beside this file)",
+                  printable(id.text())));
 }
 
 Document program_document(const HubFiles& files, const Given& given) {

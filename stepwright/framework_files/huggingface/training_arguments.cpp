@@ -54,7 +54,7 @@ void read_loaded_type(const Fields& arguments, Trainer& trainer, Draft& draft) {
 
 void read_length(const Fields& arguments, Draft& draft) {
   for (const std::string_view key :
-       {"max_length", "max_seq_length", "block_size", "model_max_length"}) {
+       {"max_length", "max_seq_length", "max_seq_len", "block_size", "model_max_length"}) {
     if (!draft.length) draft.length = arguments.size(key);
   }
 }
@@ -101,6 +101,42 @@ void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft)
     words.packing.too_long = TooLong::kSplit;
   }
   take_packing(arguments, "packing", words, given, draft);
+}
+
+/// `--deepspeed` without a file, beside `--zero_stage`: the program makes the configuration. The
+/// precision that this has, where no argument of the Trainer says it.
+/// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py:
+/// get_train_ds_config; training/step1_supervised_finetuning/main.py: parse_args.
+std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubFiles& files,
+                                             std::vector<LeftOut>& left_out, Trainer& trainer) {
+  const auto on = arguments.node().find("deepspeed");
+  if (files.deepspeed != nullptr || arguments.has("deepspeed_config") || !on || !on->is_scalar() ||
+      on->text() != "true") {
+    return std::nullopt;
+  }
+  if (!arguments.has("zero_stage")) {
+    on->fail("names no configuration of DeepSpeed, which the program makes: give it as a file");
+  }
+  static_cast<void>(arguments.find("deepspeed"));
+  constexpr std::int64_t kPrefetched = 30'000'000;
+  const std::int64_t stage = arguments.find("zero_stage")->integer(0, 3);
+  Tree zero = Tree::mapping();
+  zero.set("stage", stage).set("overlap_comm", true);
+  if (arguments.flag("offload", false)) {
+    zero.set("offload_optimizer", Tree::mapping().set("device", "cpu"));
+    if (stage == 3) zero.set("offload_param", Tree::mapping().set("device", "cpu"));
+  }
+  if (stage == 3) zero.set("stage3_prefetch_bucket_size", kPrefetched);
+  trainer.deepspeed =
+      Document::from(Tree::mapping().set("zero_optimization", zero), "get_train_ds_config");
+  const auto adapters = arguments.node().find("lora_dim");
+  if (adapters && adapters->integer(0) > 0) {
+    left_out.push_back(
+        {"lora_dim", *adapters, "its adapters: all weights are trained in the plan"});
+  }
+  if (arguments.has("bf16") || arguments.has("fp16")) return std::nullopt;
+  static constexpr Named<DType> kTypes[] = {{DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
+  return arguments.choice("dtype", kTypes, DType::kFp16);
 }
 
 }  // namespace
@@ -170,7 +206,9 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   read_length(arguments, draft);
   read_script_adapters(arguments, draft);
   read_trl_packing(arguments, given, draft);
+  const auto precision = read_switched_deepspeed(arguments, files, left_out, trainer);
   read_trainer_fields(arguments, files, trainer, left_out, draft);
+  if (precision) draft.precision = *precision;
   settle_program(arguments, files, trainer, left_out, given, draft, known);
 }
 

@@ -1,0 +1,151 @@
+#include "stepwright/framework_files/huggingface/deepspeed_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/huggingface/command_fields.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/huggingface/hub_script.h"
+#include "stepwright/framework_files/launchers/command_words.h"
+#include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kPlaces[] = {"deepspeed_config", "deepspeed-config", "ds_config",
+                                        "ds-config", "deepspeed"};
+constexpr std::string_view kModels[] = {
+    "model_name_or_path", "model_name", "model_path",      "model_id",
+    "base_model",         "model",      "base_model_name", "pretrained_model_name_or_path"};
+constexpr std::string_view kLengths[] = {
+    "max_seq_length", "max_seq_len",     "max_length",     "model_max_length", "block_size",
+    "seq_length",     "sequence_length", "context_length", "seq_len",          "max_len"};
+
+/// Arguments that programs have in common; of a program's own nothing is known.
+constexpr KnownSetting kProgramSettings[] = {
+    {"deepspeed_config", "sharding"},
+    {"ds_config", "sharding"},
+    {"deepspeed", "sharding"},
+    {"model_name_or_path", "job.model"},
+    {"model_name", "job.model"},
+    {"model_path", "job.model"},
+    {"model_id", "job.model"},
+    {"base_model", "job.model"},
+    {"model", "job.model"},
+    {"base_model_name", "job.model"},
+    {"pretrained_model_name_or_path", "job.model"},
+    {"max_seq_length", "job.batch.length"},
+    {"max_seq_len", "job.batch.length"},
+    {"max_length", "job.batch.length"},
+    {"model_max_length", "job.batch.length"},
+    {"block_size", "job.batch.length"},
+    {"seq_length", "job.batch.length"},
+    {"sequence_length", "job.batch.length"},
+    {"context_length", "job.batch.length"},
+    {"seq_len", "job.batch.length"},
+    {"max_len", "job.batch.length"},
+    {"gradient_checkpointing", "recompute"},
+    {"activation_checkpointing", "recompute"},
+    {"lora*", "", Matters::kYes, "adapters: all weights are trained in the plan"},
+    {"use_lora", "", Matters::kYes, "adapters: all weights are trained in the plan"},
+    {"output*", ""},
+    {"save*", ""},
+    {"log*", ""},
+    {"seed", ""},
+    {"lr*", ""},
+    {"learning_rate", ""},
+    {"weight_decay", ""},
+    {"warmup*", ""},
+    {"num_train_epochs", ""},
+    {"num_epochs", ""},
+    {"epochs", ""},
+    {"max_steps", ""},
+    {"max_samples", ""},
+    {"data*", ""},
+    {"dataset*", ""},
+    {"train_data*", ""},
+    {"eval*", ""},
+    {"num_workers", ""},
+    {"local_rank", ""},
+    {"wandb*", ""},
+    {"report_to", ""}};
+
+/// The path of the configuration that a command names.
+std::optional<ShellWord> configuration_named(std::span<const ShellWord> words) {
+  for (const auto& [name, value] : command_options(words)) {
+    const bool place = std::ranges::find(kPlaces, name) != std::end(kPlaces);
+    if (place && value.text.ends_with(".json")) return value;
+  }
+  return std::nullopt;
+}
+
+/// The first of some arguments that is given.
+std::optional<Node> first_of(const Fields& arguments, std::span<const std::string_view> names) {
+  for (const std::string_view name : names) {
+    const auto value = arguments.node().find(name);
+    if (value && value->is_scalar() && !value->is_null()) return arguments.find(name);
+  }
+  return std::nullopt;
+}
+
+void read_arguments(const Fields& arguments, const Given& given, Draft& draft) {
+  if (const auto model = first_of(arguments, kModels)) take_hub_model(*model, given, draft);
+  for (const std::string_view name : kLengths) {
+    if (!draft.length) draft.length = arguments.size(name);
+  }
+  for (const std::string_view name : {"gradient_checkpointing", "activation_checkpointing"}) {
+    if (arguments.flag(name, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
+  }
+}
+
+}  // namespace
+
+void read_deepspeed_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const StartedProgram program{.framework = "DeepSpeed",
+                               .arguments = "--deepspeed_config FILE.json",
+                               .starts = starts_with_deepspeed,
+                               .has_argument = is_argument_and_value};
+  const SourceFile& first = *std::ranges::find_if(files, is_shell_script);
+  const HubScript script = read_hub_script(first, files, given, program, draft);
+  const StartedCommand& command = script.command;
+  const std::vector<ShellWord> words = command.all_words();
+  const ShellWord path = configuration_named(words).value();
+  if (script.files.deepspeed == nullptr) {
+    fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
+                           printable(path.text)));
+  }
+  if (script.files.model) draft.model = read_config(*script.files.model, &draft.notes);
+  const Document said = Document::from(command_fields(words), command.file);
+  const Fields arguments(said.root());
+  for (const std::string_view name : kPlaces) static_cast<void>(arguments.find(name));
+  read_arguments(arguments, given, draft);
+  read_launcher(command, draft);
+  Given own = given;
+  own.settings.clear();
+  read_deepspeed_document(
+      Document::parse(script.files.deepspeed->text, script.files.deepspeed->name), own, draft);
+  const ShellWord& started = command.words.front();
+  draft.report.not_read.push_back(
+      {printable(started.text), "", command.file, started.line, Matters::kMaybe,
+       "a program of its own: recomputation, kernels and what it trains of the model are known as "
+       "far as its arguments say them"});
+  list_settings(arguments, command.file, kProgramSettings, draft.report);
+  read_environment(command, draft);
+}
+
+bool starts_with_deepspeed(std::span<const ShellWord> words) {
+  const bool program =
+      std::ranges::any_of(words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
+  return program && configuration_named(words).has_value();
+}
+
+}  // namespace stepwright
