@@ -49,6 +49,7 @@ TEST(TrainerScript, TakesAnArgumentByTheBeginningOfItsName) {
                        "Qwen/Qwen3-8B --per_device_train_batch_size 1 --output_dir out " +
                            words + "\n"}});
   };
+  EXPECT_EQ(plan("--max_len 4096").planned.job.length, 4096);
   EXPECT_EQ(plan("--max_seq_len 4096").planned.job.length, 4096);
   EXPECT_EQ(plan("--gradient_acc 4").planned.job.sequences, 8 * 4);
   // Of two that begin so neither is meant.
@@ -309,11 +310,88 @@ TEST(HubScripts, TrlHasABatchWhereNothingSaysIt) {
   EXPECT_EQ(plan.planned.plan.micro_batch, 8);
 }
 
+const SourceFile kStages2{
+    "conf/ds_zero2.json",
+    "{\"train_micro_batch_size_per_gpu\": 2, \"gradient_accumulation_steps\": 8,"
+    " \"fp16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 2}}"};
+
+TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
+  for (const char* option : {"--deepspeed_config", "--ds_config", "--deepspeed"}) {
+    const std::string text =
+        std::string(
+            "#!/bin/bash\ndeepspeed --num_gpus=4 train_mine.py --model_name "
+            "Qwen/Qwen2.5-0.5B-Instruct --max_seq_length 512 --gradient_checkpointing "
+            "--own_switch 3 ") +
+        option + " conf/ds_zero2.json\n";
+    const ImportedPlan read = read_with({{"run.sh", text}, kStages2});
+    EXPECT_EQ(read.target, "deepspeed");
+    EXPECT_EQ(read.planned.job.model_name, "qwen2.5-0.5b");
+    EXPECT_EQ(read.planned.job.cluster.devices(), 4);
+    EXPECT_EQ(read.planned.job.length, 512);
+    EXPECT_EQ(read.planned.job.sequences, 2 * 4 * 8);
+    EXPECT_EQ(read.planned.job.precision, DType::kFp16);
+    EXPECT_EQ(read.planned.plan.recompute.kind, RecomputeKind::kFull);
+    EXPECT_EQ(sharding_word(read.planned.plan.sharding), "NGG");
+    EXPECT_THAT(read.report.not_read, lists("train_mine.py", Matters::kMaybe));
+    EXPECT_THAT(read.report.not_read, lists("own_switch", Matters::kMaybe));
+    EXPECT_THAT(refusal_with({{"run.sh", text}}),
+                HasSubstr("run.sh:2: names conf/ds_zero2.json: give this file, too"));
+  }
+  const std::string unknown = "deepspeed train_mine.py --model_name own/model --deepspeed x.json\n";
+  EXPECT_THAT(refusal_with({{"run.sh", unknown}, kStages2}),
+              HasSubstr("model_name: no built-in model has the name own/model"));
+  // Without a configuration nothing says what it is.
+  EXPECT_THAT(refusal_with({{"run.sh", "deepspeed train_mine.py --model_name Qwen/Qwen3-8B\n"}}),
+              HasSubstr("is of no framework that is read"));
+}
+
+// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py.
+TEST(DeepspeedScript, DeepSpeedChatMakesItsConfigurationOfItsArguments) {
+  const auto read = [](const std::string& words) {
+    return read_with({{"run.sh",
+                       "ZERO_STAGE=$2\nif [ \"$ZERO_STAGE\" == \"\" ]; then ZERO_STAGE=0; fi\n"
+                       "deepspeed main.py --model_name_or_path meta-llama/Llama-2-7b-hf "
+                       "--per_device_train_batch_size 4 --max_seq_len 512 "
+                       "--gradient_accumulation_steps 2 --deepspeed " +
+                           words + " --output_dir out\n"}});
+  };
+  const ImportedPlan plain = read("--zero_stage $ZERO_STAGE");
+  EXPECT_EQ(plain.planned.job.framework.name, "deepspeed");
+  EXPECT_EQ(sharding_word(plain.planned.plan.sharding), "NNN");
+  EXPECT_EQ(plain.planned.job.precision, DType::kFp16);
+  EXPECT_EQ(plain.planned.job.length, 512);
+  EXPECT_EQ(plain.planned.job.sequences, 4 * 8 * 2);
+  const ImportedPlan third = read("--zero_stage 3 --offload --dtype bf16 --lora_dim 128");
+  EXPECT_EQ(sharding_word(third.planned.plan.sharding), "GGG");
+  EXPECT_EQ(third.planned.job.precision, DType::kBf16);
+  EXPECT_TRUE(third.planned.plan.offload.parameters);
+  EXPECT_THAT(third.report.not_read, lists("lora_dim", Matters::kYes));
+  EXPECT_THAT(refusal_with({{"run.sh",
+                             "deepspeed main.py --model_name_or_path Qwen/Qwen3-8B --deepspeed "
+                             "--per_device_train_batch_size 4 --output_dir out\n"}}),
+              HasSubstr("deepspeed: names no configuration of DeepSpeed, which the program makes"));
+}
+
+TEST(HubScripts, AScriptThatEndsWithoutArgumentsSaysWhere) {
+  const std::string script =
+      "CONFIG=\"\"\nwhile [[ $# -gt 0 ]]; do\n  case \"$1\" in\n    --config) CONFIG=\"$2\"; shift "
+      "2 "
+      ";;\n    *) exit 1 ;;\n  esac\ndone\nif [[ -z \"$CONFIG\" ]]; then\n  exit 1\nfi\n"
+      "accelerate launch scripts/sft.py --config \"$CONFIG\"\n";
+  EXPECT_THAT(refusal_with({{"run.sh", script}}),
+              HasSubstr("line 9 ends it before it starts anything: --set 1=VALUE is its first "
+                        "argument"));
+  EXPECT_THAT(refusal_with({{"run.sh", script}}, {.settings = {"1=--config", "2=a/sft.yaml"}}),
+              HasSubstr("names a/sft.yaml: give this file, too"));
+}
+
 TEST(HubScripts, AScriptThatStartsNothingIsSaidToStartNothing) {
   EXPECT_THAT(refusal_with({{"run.sh", "echo x > out.toml\n"}}),
               HasSubstr("no command has arguments of any framework that is read"));
   EXPECT_THAT(refusal_with({{"run.py", "import subprocess\nsubprocess.run(['x'])\n"}}),
               HasSubstr("no command has arguments of any framework that is read"));
+  EXPECT_THAT(refusal_with({{"run.py", "from nemo.collections import llm\n"}}),
+              HasSubstr("a configuration of NeMo 2"));
   EXPECT_THAT(refusal_with({{"run.py", "import subprocess\nsubprocess.run(words())\n"}}),
               HasSubstr("starts a command from Python"));
 }

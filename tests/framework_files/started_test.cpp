@@ -224,6 +224,23 @@ TEST(Started, AnMpiRunSaysHowManyProcessesEachNodeHas) {
               not_read("-n", Matters::kYes, "how many devices train"));
 }
 
+// NVIDIA/Megatron-LM: pretrain_bert.py, pretrain_vlm.py.
+TEST(Started, ProgramsOfOtherModelsAreRefusedAndTowersOfImagesSaid) {
+  EXPECT_THAT(import_refusal({{"train.sh", "torchrun pretrain_bert.py MODEL_WORDS\n"}}),
+              HasSubstr("train.sh:1: pretrain_bert.py trains BERT"));
+  EXPECT_THAT(
+      read_started("torchrun pretrain_vlm.py MODEL_WORDS\n").report.not_read,
+      not_read("pretrain_vlm.py", Matters::kYes, "the language model alone is in the plan"));
+}
+
+TEST(Started, AForksOwnArgumentsAreNearNoOther) {
+  const ImportedPlan plan =
+      read_started("torchrun pretrain_gpt.py MODEL_WORDS --use-hetnet --sequence-paralel\n");
+  EXPECT_THAT(plan.report.not_read, not_read("--use-hetnet", Matters::kMaybe, "a fork's own"));
+  EXPECT_THAT(plan.report.not_read,
+              not_read("--sequence-paralel", Matters::kMaybe, "did you mean --sequence-parallel?"));
+}
+
 TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
   const auto with_variables = [](const std::string& variables) {
     return read_started("export " + variables +

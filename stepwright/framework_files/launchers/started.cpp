@@ -176,6 +176,11 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
     why += fmt::format("; line {} goes on with {}, which is not among the files: give it, too",
                        one.line, printable(one.path));
   }
+  if (script.ended > 0) {
+    why += fmt::format(
+        "; line {} ends it before it starts anything: --set 1=VALUE is its first argument",
+        script.ended);
+  }
   for (const auto& [place, choice] : script.choices) {
     const std::string how = remedy(choice.open, script);
     why += fmt::format("; line {} is open: {}{}{}", choice.line, printable(choice.condition),

@@ -40,6 +40,15 @@ std::string value_text(const MegatronArgument& flag, const Tree& value) {
   return of_layers ? "'" + pattern_text(value) + "'" : list_text(value, " ");
 }
 
+std::string_view undashed(std::string_view flag) {
+  return flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+}
+
+std::vector<std::string_view> undashed(std::vector<std::string_view> flags) {
+  for (std::string_view& flag : flags) flag = undashed(flag);
+  return flags;
+}
+
 Tree placed(Tree tree, std::uint32_t line) {
   tree.line = line;
   tree.column = 1;
@@ -251,8 +260,8 @@ class ArgumentReader {
       why = fmt::format("could be {}{}",
                         fmt::join(std::span(names).first(std::min(names.size(), kMostNamed)), ", "),
                         names.size() > kMostNamed ? ", ..." : "");
-    } else if (const auto near = nearest(word.text, arguments_beginning(""))) {
-      why = fmt::format("did you mean {}?", *near);
+    } else if (const auto near = nearest(undashed(word.text), undashed(arguments_beginning("")))) {
+      why = fmt::format("did you mean --{}?", *near);
     } else if (word.text.size() > 2) {
       why = "no argument of Megatron-LM: a fork's own, and what it changes is not known";
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/arguments.h"
@@ -49,6 +50,40 @@ bool takes_values(std::string_view flag) {
 bool matters(std::string_view flag) {
   const auto argument = find_argument(flag);
   return !argument || !argument->field.empty();
+}
+
+/// Programs on Megatron-LM's arguments that train another model than a decoder, by a part of their
+/// names; NVIDIA/Megatron-LM: pretrain_*.py, tasks/ and tools/.
+constexpr std::pair<std::string_view, std::string_view> kOtherPrograms[] = {
+    {"pretrain_bert", "BERT, whose attention looks both ways"},
+    {"pretrain_t5", "T5, an encoder and a decoder"},
+    {"pretrain_ict", "a retriever"},
+    {"pretrain_biencoder", "a retriever"},
+    {"pretrain_retro", "Retro, which attends to what it retrieves"},
+    {"pretrain_vision_", "a model of images"},
+    {"pretrain_vit", "a model of images"}};
+
+/// Those whose language model is a decoder, with a tower of images before it.
+constexpr std::string_view kWithImages[] = {"pretrain_vlm", "flamingo", "llava",
+                                            "multimodal/train"};
+
+/// Refuses a program whose model no plan has, and lists one of which a plan has but the language
+/// model.
+void check_program(const StartedCommand& command, ImportReport& report) {
+  const std::string& program = command.words.front().text;
+  if (!program.ends_with(".py")) return;
+  const std::uint32_t line = command.words.front().line;
+  for (const auto& [part, model] : kOtherPrograms) {
+    if (program.find(part) == std::string::npos) continue;
+    fail_unsupported(fmt::format("{}:{}: {} trains {}: a plan has decoders alone", command.file,
+                                 line, printable(program), model));
+  }
+  const bool images = std::ranges::any_of(
+      kWithImages, [&](std::string_view part) { return program.find(part) != std::string::npos; });
+  if (!images) return;
+  report.not_read.push_back({printable(program), "", command.file, line, Matters::kYes,
+                             "the tower of images and what it takes: the language model alone is "
+                             "in the plan"});
 }
 
 /// Calls settings as the script does.
@@ -127,6 +162,7 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   const StartedCommand command = started_command(files, given, program, draft);
   read_launcher(command, draft);
   draft.program = command.words.front().text;
+  check_program(command, draft.report);
   MegatronArguments arguments =
       read_flags(command.words, command.file, given.settings, false, draft.report);
   take_forks(arguments, command.file, draft.report);

@@ -65,6 +65,7 @@ struct ShellScript {
   std::size_t effort = 0;                       ///< What reading took, in about steps.
   /// Variables that hold no more than something open, by that: "$2", "$(nvidia-smi -L)".
   std::map<std::string, std::string> holders;
+  std::uint32_t ended = 0;  ///< The line of an `exit` that was come to; 0: none.
 };
 
 /// A given script.

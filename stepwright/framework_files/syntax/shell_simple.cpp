@@ -77,7 +77,10 @@ ShellStatus ShellReader::call(const ShellNode& function, const Words& words) {
 /// Words that change what comes next.
 std::optional<ShellStatus> ShellReader::flow_builtin(const Words& words) {
   const std::string& name = words.front().text;
-  if (name == "exit") flow_ = Flow::kExit;
+  if (name == "exit") {
+    flow_ = Flow::kExit;
+    script_.ended = words.front().line;
+  }
   if (name == "return") flow_ = Flow::kReturn;
   if (name == "break") flow_ = Flow::kBreak;
   if (name == "continue") flow_ = Flow::kContinue;
