@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
@@ -78,61 +79,86 @@ std::string override_of(std::string_view module, std::string name, const std::st
   return fmt::format("modules.{}.overrides.{}={}", module, name, value);
 }
 
-}  // namespace
-
-PrimusRun read_primus_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  std::vector<SourceFile> scripts;
+/// Files as a script of Primus sees them.
+struct PrimusFiles {
+  std::vector<SourceFile> scripts;  ///< Those of a person first, its own behind them.
   std::vector<SourceFile> others;
+};
+
+/// Its own scripts are taken to do what they do for all backends, whoever gives them.
+PrimusFiles sorted_files(std::span<const SourceFile> files) {
+  PrimusFiles sorted;
   for (const SourceFile& file : files) {
-    // Its own scripts are taken to do what they do for all backends.
     const std::string name = base_name(file.name);
     if (name == kCommand || std::ranges::find(kStarters, name) != std::end(kStarters)) continue;
-    (is_shell_script(file) ? scripts : others).push_back(file);
+    (is_shell_script(file) ? sorted.scripts : sorted.others).push_back(file);
   }
-  if (scripts.empty()) fail_input("primus: give the script that starts it, or its experiment");
+  if (sorted.scripts.empty()) {
+    fail_input("primus: give the script that starts it, or its experiment");
+  }
   for (const std::string_view name : kStarters) {
-    scripts.push_back({std::string(name), std::string(kStarterText)});
+    sorted.scripts.push_back({std::string(name), std::string(kStarterText)});
   }
-  scripts.push_back({std::string(kCommand), std::string(kCommandText)});
-  const StartedProgram program{.framework = "Primus",
-                               .arguments = "train pretrain --config FILE.yaml",
-                               .starts = starts_primus,
-                               .has_argument = is_argument_and_value};
-  const StartedCommand command = started_command(scripts, given, program, draft);
-  draft.source = scripts.front().name;
-  draft.program = command.words.front().text;
-  draft.environment = command.environment;
-  draft.launchers = command.launchers;
-  read_launcher(command, draft);
-  const std::vector<ShellWord>& words = command.words;
-  const std::size_t place = place_of_arguments(words).value_or(0);
-  read_primus_extent(std::span(words).first(place), command, draft);
-  PrimusRun run{.file = {}, .given = given, .environment = {}};
-  run.given.settings.clear();
-  const std::string_view module = words[place].text == "posttrain" ? "post_trainer" : "pre_trainer";
-  const ShellWord* experiment = nullptr;
-  // primus/core/launcher/parser.py: _parse_kv_overrides.
-  const std::vector<CommandOption> options = command_options(std::span(words).subspan(place));
-  for (const auto& [name, value] : options) {
+  sorted.scripts.push_back({std::string(kCommand), std::string(kCommandText)});
+  return sorted;
+}
+
+/// The experiment that a command names, and what its words and a person's set in it.
+struct PrimusWords {
+  ShellWord experiment;
+  std::vector<std::string> settings;
+};
+
+/// AMD-AGI/Primus primus/core/launcher/parser.py: _parse_kv_overrides. `arguments`: from the word
+/// "pretrain" on.
+PrimusWords words_of(std::span<const ShellWord> arguments, const StartedCommand& command,
+                     const std::string& source) {
+  const std::string_view module =
+      arguments.front().text == "posttrain" ? "post_trainer" : "pre_trainer";
+  PrimusWords said;
+  for (const auto& [name, value] : command_options(arguments)) {
     if (name == "config" || name == "exp") {
-      experiment = &value;
+      said.experiment = value;
     } else if (name != "backend_path" && name != "export_config" && name != "data_path") {
-      run.given.settings.push_back(override_of(module, name, yaml_value(value.text)));
+      said.settings.push_back(override_of(module, name, yaml_value(value.text)));
     }
   }
-  if (experiment == nullptr) {
-    fail_input(fmt::format("{}: the command names no experiment (--config FILE.yaml)",
-                           scripts.front().name));
+  if (said.experiment.text.empty()) {
+    fail_input(fmt::format("{}: the command names no experiment (--config FILE.yaml)", source));
   }
   for (const std::string& setting : command.arguments_given) {
     const std::size_t equals = setting.find('=');
     std::string name = setting.substr(0, equals);
     name.erase(0, name.find_first_not_of('-'));
-    run.given.settings.push_back(override_of(module, name, setting.substr(equals + 1)));
+    said.settings.push_back(override_of(module, name, setting.substr(equals + 1)));
   }
+  return said;
+}
+
+}  // namespace
+
+PrimusRun read_primus_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  const PrimusFiles sorted = sorted_files(files);
+  const StartedProgram program{.framework = "Primus",
+                               .arguments = "train pretrain --config FILE.yaml",
+                               .starts = starts_primus,
+                               .has_argument = is_argument_and_value};
+  const StartedCommand command = started_command(sorted.scripts, given, program, draft);
+  const std::string& source = sorted.scripts.front().name;
+  draft.source = source;
+  draft.program = command.words.front().text;
+  draft.environment = command.environment;
+  draft.launchers = command.launchers;
+  read_launcher(command, draft);
+  const std::span<const ShellWord> words(command.words);
+  const std::size_t place = place_of_arguments(words).value_or(0);
+  read_primus_extent(words.first(place), command, draft);
+  PrimusWords said = words_of(words.subspan(place), command, source);
+  PrimusRun run{.file = experiment_named(said.experiment, sorted.others, command, source),
+                .given = given,
+                .environment = {}};
+  run.given.settings = std::move(said.settings);
   for (const auto& [name, value] : command.environment) run.environment[name] = value.text;
-  // Its own scripts are none that a person gave.
-  run.file = experiment_named(*experiment, others, command, scripts.front().name);
   return run;
 }
 
