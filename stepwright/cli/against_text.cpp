@@ -30,6 +30,21 @@ std::string fault_text(const TunedPlan& best, const TunedPlan& own) {
                      format_percent(1 - own.step_time_s / best.step_time_s));
 }
 
+/// Words on as few lines as hold them.
+std::vector<std::string> wrapped(const std::vector<std::string>& words) {
+  constexpr std::size_t kWidest = 72;
+  std::vector<std::string> lines(1);
+  for (const std::string& word : words) {
+    const bool first = lines.back().empty();
+    if (!first && lines.back().size() + 1 + word.size() > kWidest) {
+      lines.push_back(word);
+    } else {
+      lines.back() += first ? word : " " + word;
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string changes_text(const std::vector<Change>& changes) {
@@ -43,11 +58,15 @@ std::string changes_text(const std::vector<Change>& changes) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const Change& change = changes[i];
     const bool loses = change.gain_s < 0;
-    table.rows.push_back({fmt::format("{}", i + 1), fmt::format("{}", fmt::join(change.set, " ")),
+    const std::vector<std::string> set = wrapped(change.set);
+    table.rows.push_back({fmt::format("{}", i + 1), set.front(),
                           std::string(name_of(kChangeKindNames, change.kind)),
                           format_time(change.reached.step_time_s),
                           (loses ? "-" : "") + format_time(std::abs(change.gain_s)),
                           format_bytes(change.reached.peak_memory_bytes)});
+    for (std::size_t more = 1; more < set.size(); ++more) {
+      table.rows.push_back({"", set[more], "", "", "", ""});
+    }
   }
   return to_text(table);
 }

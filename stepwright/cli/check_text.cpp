@@ -53,7 +53,7 @@ std::string check_text(const JobCheck& check) {
   } else {
     text += line("starts", "NO: " + check.imported.refused->message);
   }
-  return text + unread_text(check.imported.report);
+  return text + unread_text(check.imported.report, false);
 }
 
 }  // namespace stepwright

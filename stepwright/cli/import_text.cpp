@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 
 namespace stepwright {
@@ -47,7 +48,7 @@ std::string assumed_text(const ImportReport& report) {
 
 }  // namespace
 
-std::string unread_text(const ImportReport& report) {
+std::string unread_text(const ImportReport& report, bool names_harmless) {
   Table table{.columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
               .rows = {}};
   std::vector<std::string> harmless;
@@ -61,14 +62,18 @@ std::string unread_text(const ImportReport& report) {
                           one.why.empty() ? "not known: perhaps nothing" : one.why});
   }
   std::string text = table.rows.empty() ? "" : "\n" + to_text(table);
-  if (!harmless.empty()) {
-    text += fmt::format("\nnot read, and changes no figure: {}\n", fmt::join(harmless, ", "));
+  if (harmless.empty()) return text;
+  constexpr std::size_t kShort = 80;
+  std::string which = fmt::format("{}", fmt::join(harmless, ", "));
+  if (!names_harmless && which.size() > kShort) {
+    which = fmt::format("{}, which `stepwright import` names",
+                        counted(static_cast<std::int64_t>(harmless.size()), "setting"));
   }
-  return text;
+  return text + fmt::format("\nnot read, and changes no figure: {}\n", which);
 }
 
 std::string import_text(const ImportReport& report) {
-  return read_text(report) + assumed_text(report) + unread_text(report);
+  return read_text(report) + assumed_text(report) + unread_text(report, true);
 }
 
 }  // namespace stepwright

@@ -10,7 +10,8 @@ namespace stepwright {
 /// defaults of the framework together, without those that are 1 or off.
 std::string import_text(const ImportReport& report);
 
-/// The last part of it: what was not read, with what a prediction leaves out.
-std::string unread_text(const ImportReport& report);
+/// The last part of it: what was not read, with what a prediction leaves out; what changes no
+/// figure by name, or only how many where that is long.
+std::string unread_text(const ImportReport& report, bool names_harmless);
 
 }  // namespace stepwright
