@@ -57,7 +57,7 @@ constexpr std::pair<std::string_view, std::string_view> kUnreadFiles[] = {
     {"_component_: torchtune.", "torchtune"},
     {"_target_: nemo_automodel.", "NeMo AutoModel"},
     {"_target_: nemo.collections.", "NeMo 2"},
-    {"from nemo.collections", "NeMo 2 (its recipes of Megatron-Bridge are read)"}};
+    {"from nemo.collections", "NeMo 2 (NeMo is read as recipes of Megatron-Bridge)"}};
 
 [[noreturn]] void fail_unread(const SourceFile& script, const StartedLook& look) {
   std::string whose;

@@ -399,6 +399,9 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
   for (const MissingScript& one : script.missing) {
     draft.missing.emplace_back(printable(one.path),
                                fmt::format("{}:{}", script.files[one.file], one.line));
+    const auto listed =
+        std::ranges::find(draft.report.not_read, printable(one.path), &UnreadSetting::name);
+    if (listed != draft.report.not_read.end()) continue;
     draft.report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
