@@ -16,6 +16,7 @@
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/prediction_text.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/proof.h"
@@ -143,21 +144,36 @@ class Export : public Command {
     const PlannedJob planned = load_settled_plan(plan_, console, target_framework(to_, release_));
     const LaunchFile file = export_plan(to_, planned, release_, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info(note);
-    console.log.info(time_note(planned, file.started));
+    const Prediction there = predict(file.started);
+    console.log.info(time_note(planned, there));
+    if (!there.memory.fits()) console.log.warn(misfit_note(there));
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });
   }
 
   /// What a step takes as the file starts it, and by the plan where that differs.
-  static std::string time_note(const PlannedJob& planned, const PlannedJob& started) {
+  static std::string time_note(const PlannedJob& planned, const Prediction& started) {
     const double here_s = predict(planned).step_time_s();
-    const double there_s = predict(started).step_time_s();
+    const double there_s = started.step_time_s();
     const std::string there = fmt::format(
         "A step takes {} as the file starts it, with attention {}", format_time(there_s),
-        name_of(kAttentionKernelNames, started.job.kernels.attention));
+        name_of(kAttentionKernelNames, started.planned.job.kernels.attention));
     if (format_time(here_s) == format_time(there_s)) return there + ".";
     return fmt::format("{}; {} as the plan says it, with {}.", there, format_time(here_s),
                        name_of(kAttentionKernelNames, planned.job.kernels.attention));
+  }
+
+  /// By how much what the file starts does not fit, and how to find what does.
+  static std::string misfit_note(const Prediction& started) {
+    const Framework& framework = started.planned.job.framework;
+    const std::string& name = framework.variant.empty() ? framework.name : framework.variant;
+    const std::string instead =
+        name.empty()
+            ? ""
+            : fmt::format("; `stepwright tune JOB --framework {}` finds one that does", name);
+    return fmt::format("What the file starts DOES NOT FIT: it needs {}, {} too much{}.",
+                       memory_use(started.memory), format_bytes(started.memory.over_by_bytes()),
+                       instead);
   }
 
   void add_schedule_options() {

@@ -12,6 +12,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/memory/memory_json.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/plan/notes.h"
 #include "stepwright/plan/words.h"
 
@@ -73,14 +74,20 @@ class Memory : public Command {
   explicit Memory(CLI::App& program)
       : Command(program, "memory", "Say what fills the memory of each stage at its peak",
                 "  stepwright memory plan.yaml\n"
+                "  stepwright memory plan.yaml --set micro_batch=2 --set recompute=full\n"
                 "  stepwright memory plan.yaml --json") {
     app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+    app()
+        .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
+        ->type_name("F=V")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 
   void run(const Console& console) override {
     PlannedJob given = load_plan_file(plan_, console);
     reserve_.apply(given.job);
-    const PlannedJob planned = settled_plan(std::move(given), plan_);
+    const PlannedJob planned = settled_plan(with_fields(std::move(given), changes_), plan_);
     const StepProgram program = build_program(planned.job, planned.plan);
     const MemoryReport report = memory_report(planned.job, program);
     const std::vector<AllocatedMemory> allocated = allocated_memory(planned.job, program);
@@ -99,6 +106,7 @@ class Memory : public Command {
 
  private:
   std::string plan_;
+  std::vector<std::string> changes_;
   MemoryReserve reserve_{app()};
 };
 

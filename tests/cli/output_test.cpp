@@ -12,6 +12,7 @@ namespace stepwright {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Names of what lies in the workplace after a run.
 std::set<std::string> files(const Workplace& place) {
@@ -83,6 +84,21 @@ TEST(Output, NoPlanIsWrittenWhereNoneFits) {
     EXPECT_THAT(outcome.out, HasSubstr("A plan fits "));
   }
   EXPECT_EQ(place.run("study utilization job.yaml").code, 1);
+}
+
+TEST(Output, AFileOfAPlanThatDoesNotFitComesWithAWarning) {
+  const Workplace place;
+  place.write("job.yaml",
+              "stepwright: job/2\nmodel: llama-3-8b\ncluster: {profile: dgx-h100, nodes: 1}\n"
+              "batch: {sequences: 128, length: 8192}\nsearch: {tensor: 1, pipeline: 2}\n");
+  ASSERT_EQ(place.run("tune job.yaml -o plan.yaml").code, 0);
+  const Outcome fits = place.run("export --to megatron --plan plan.yaml --nearest -o train.sh");
+  EXPECT_EQ(fits.code, 0) << fits.err;
+  EXPECT_THAT(fits.err, Not(HasSubstr("DOES NOT FIT")));
+  const Outcome misfit = place.run("export --to fsdp --plan plan.yaml --nearest -o train.py");
+  EXPECT_EQ(misfit.code, 0) << misfit.err;
+  EXPECT_THAT(misfit.err, HasSubstr("warning: What the file starts DOES NOT FIT: it needs "));
+  EXPECT_THAT(misfit.err, HasSubstr("`stepwright tune JOB --framework fsdp` finds one"));
 }
 
 TEST(Output, DoesNotReplaceTheInput) {

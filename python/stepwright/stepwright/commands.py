@@ -407,13 +407,18 @@ def traffic(
 def memory(
     plan: PlanLike,
     *,
+    set: Mapping[str, Any] | None = None,
     memory_confidence: float | None = None,
     memory_reserve: float | None = None,
 ) -> Memory:
     """What fills the memory of each stage at its peak; arguments as of `predict`."""
     call = _Call("memory")
     call.arguments.append(call.file(Plan, plan))
-    call.options(memory_confidence=memory_confidence, memory_reserve=memory_reserve)
+    call.options(
+        set=_assignments(set),
+        memory_confidence=memory_confidence,
+        memory_reserve=memory_reserve,
+    )
     return Memory.from_text(call.answer())
 
 
