@@ -48,8 +48,8 @@ std::string check_text(const JobCheck& check) {
   const PlannedJob& planned = check.imported.planned;
   std::string text = line("job", job_line(planned.job));
   if (check.starts()) {
-    text += line("plan", plan_code(planned.plan)) + line("starts", "yes") +
-            prediction_lines(check) + better_text(check);
+    text += line("plan", plan_code(planned.plan) + "; `stepwright explain` says it in words") +
+            line("starts", "yes") + prediction_lines(check) + better_text(check);
   } else {
     text += line("starts", "NO: " + check.imported.refused->message);
   }

@@ -35,7 +35,9 @@ std::string constants_text(const Calibration& calibration) {
     return "No choice of what may move predicts a run better that it did not see: the conditions "
            "stay as they are.\n";
   }
-  return to_text(table);
+  return to_text(table) +
+         "_rate: the share that a run keeps of what one operator alone reaches; _us, _ms: of the "
+         "host; docs/formats.md,\n\"Conditions of training\", has each.\n";
 }
 
 std::string runs_text(const Calibration& calibration) {

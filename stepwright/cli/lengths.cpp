@@ -41,7 +41,7 @@ class Lengths : public Command {
                 "  stepwright lengths data.jsonl --field input_ids -o lengths.yaml\n"
                 "  stepwright lengths part-*.jsonl --field text --characters-per-token 4.2") {
     app()
-        .add_option("files", files_,
+        .add_option("FILE", files_,
                     "JSON lines, one document a line, or files of lengths (.yaml, .json) to join")
         ->required()
         ->type_name("FILE");

@@ -12,12 +12,9 @@ struct Kind {
   const char* name;
   double Breakdown::* seconds;
 };
-constexpr Kind kKinds[] = {{"tensor", &Breakdown::tensor_s},
-                           {"context", &Breakdown::context_s},
-                           {"expert", &Breakdown::expert_s},
-                           {"pipeline", &Breakdown::pipeline_s},
-                           {"data", &Breakdown::data_s},
-                           {"host", &Breakdown::host_s}};
+constexpr Kind kKinds[] = {{"tensor", &Breakdown::tensor_s}, {"context", &Breakdown::context_s},
+                           {"expert", &Breakdown::expert_s}, {"pipeline", &Breakdown::pipeline_s},
+                           {"data", &Breakdown::data_s},     {"host", &Breakdown::host_s}};
 
 std::optional<Breakdown> breakdown_of(const PlannedJob& planned) {
   try {
