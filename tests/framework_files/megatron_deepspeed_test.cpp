@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
@@ -47,6 +48,29 @@ TEST(MegatronDeepspeed, ReadsBloomAsItWasTrained) {
   EXPECT_THAT(imported.report.not_read, lists("--deepspeed_config", Matters::kYes));
   EXPECT_THAT(imported.report.not_read, lists("--pp-partition-method", Matters::kYes));
   EXPECT_THAT(imported.report.read, takes("--zero-stage", "sharding.states"));
+}
+
+// deepspeedai/Megatron-DeepSpeed megatron/training.py: deepspeed.initialize.
+TEST(MegatronDeepspeed, TheConfigurationThatItNamesSaysTheStage) {
+  const std::string command =
+      "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+      "--num-attention-heads 32 --seq-length 2048 --max-position-embeddings 2048 "
+      "--micro-batch-size 1 --global-batch-size 64 --bf16 --no-pipeline-parallel --deepspeed "
+      "--zero-stage 1 --deepspeed_config ds.json\n";
+  const std::string json =
+      "{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": {\"stage\": 2, "
+      "\"reduce_bucket_size\": 200000000, \"offload_optimizer\": {\"device\": \"cpu\"}}}";
+  const std::vector<SourceFile> given = {{"train.sh", command}, {"ds.json", json}};
+  const std::vector<SourceFile> written = {
+      {"train.sh", "cat <<EOT > ds.json\n" + json + "\nEOT\n" + command}};
+  for (const auto& files : {given, written}) {
+    const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:1"});
+    EXPECT_EQ(sharding_word(read.planned.plan.sharding), "NGG");
+    EXPECT_EQ(read.planned.plan.gradient_bucket, 200'000'000);
+    EXPECT_THAT(read.report.not_read, testing::Not(lists("--deepspeed_config", Matters::kYes)));
+    EXPECT_THAT(read.report.not_read, lists("zero_optimization.offload_optimizer", Matters::kYes));
+    EXPECT_THAT(read.report.read, takes("zero_optimization.stage", "sharding.states"));
+  }
 }
 
 TEST(MegatronDeepspeed, ReadsStagesOfZeroAndUlysses) {

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/arguments.h"
+#include "stepwright/framework_files/megatron/deepspeed_file.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/forks.h"
 #include "stepwright/framework_files/megatron/mixers.h"
@@ -159,12 +164,17 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   const StartedProgram program{"Megatron-LM",      "--tensor-model-parallel-size, ...",
                                starts_megatron_lm, is_megatron_setting,
                                takes_values,       matters};
-  const StartedCommand command = started_command(files, given, program, draft);
+  std::vector<SourceFile> scripts;
+  std::ranges::copy_if(files, std::back_inserter(scripts),
+                       [](const SourceFile& file) { return !is_deepspeed(file); });
+  if (scripts.empty()) fail_input("megatron: give the script that starts it, too");
+  const StartedCommand command = started_command(scripts, given, program, draft);
   read_launcher(command, draft);
   draft.program = command.words.front().text;
   check_program(command, draft.report);
   MegatronArguments arguments =
       read_flags(command.words, command.file, given.settings, false, draft.report);
+  const std::optional<Document> deepspeed = take_deepspeed_file(arguments, command, files);
   take_forks(arguments, command.file, draft.report);
   const bool slime = is_slime(arguments, draft.report);
   if (slime) {
@@ -176,6 +186,7 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   } catch (const Error& error) {
     fail_for_open_value(error, command, draft.report);
   }
+  if (deepspeed) settle_deepspeed_file(*deepspeed, draft);
   // What slime sets stands in no line.
   if (slime) std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
   read_environment(command, draft);

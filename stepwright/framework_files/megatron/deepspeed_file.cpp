@@ -1,0 +1,73 @@
+#include "stepwright/framework_files/megatron/deepspeed_file.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "stepwright/core/scalar.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/launchers/command_words.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kConfigField = "deepspeed_config";
+
+/// A whole number of the section `zero_optimization`; nothing for "auto" and what a script leaves
+/// open.
+std::optional<std::int64_t> number_of(const Document& document, std::string_view key) {
+  const auto zero = document.root().find("zero_optimization");
+  const auto value = zero && zero->is_mapping() ? zero->find(key) : std::nullopt;
+  if (!value || !value->is_scalar()) return std::nullopt;
+  const IntegerReading reading = read_integer(value->text());
+  const bool good = reading.status == IntegerReading::Status::kGood && reading.value >= 0;
+  return good ? std::optional(reading.value) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
+                                            const StartedCommand& command,
+                                            std::span<const SourceFile> files) {
+  const Tree* named = arguments.fields.find(kConfigField);
+  if (named == nullptr) return std::nullopt;
+  const SourceFile* file = file_named(base_name(named->text), files, command);
+  if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
+  Document document = Document::parse(file->text, file->name);
+  if (const auto stage = number_of(document, "stage")) {
+    Tree value = Tree::scalar(std::to_string(*stage), false);
+    value.line = named->line;
+    value.column = 1;
+    arguments.fields.set("zero_stage", std::move(value));
+    arguments.flags["zero_stage"] = "zero_optimization.stage";
+  }
+  return document;
+}
+
+void settle_deepspeed_file(const Document& document, Draft& draft) {
+  std::erase_if(draft.report.not_read, [](const UnreadSetting& one) {
+    return one.name == kConfigField || one.name == "--deepspeed_config";
+  });
+  if (const auto bucket = number_of(document, "reduce_bucket_size"); bucket && *bucket > 0) {
+    draft.plan.gradient_bucket = *bucket;
+  }
+  if (const auto bucket = number_of(document, "allgather_bucket_size"); bucket && *bucket > 0) {
+    draft.plan.parameter_bucket = *bucket;
+  }
+  const auto zero = document.root().find("zero_optimization");
+  if (!zero || !zero->is_mapping()) return;
+  for (const char* key : {"offload_optimizer", "offload_param", "cpu_offload"}) {
+    const auto offload = zero->find(key);
+    if (!offload || offload->is_null()) continue;
+    const auto device = offload->is_mapping() ? offload->find("device") : offload;
+    const std::string where = device && device->is_scalar() ? device->text() : "";
+    if (where.empty() || where == "none" || where == "false" || where == "False") continue;
+    draft.report.not_read.push_back({fmt::format("zero_optimization.{}", key), where,
+                                     document.name(), offload->line(), Matters::kYes,
+                                     "states on the host"});
+  }
+}
+
+}  // namespace stepwright
