@@ -345,6 +345,26 @@ TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
               HasSubstr("is of no framework that is read"));
 }
 
+// microsoft/LMOps minillm/utils.py: initialize puts the batch of the arguments into it.
+TEST(DeepspeedScript, TheBatchIsTheProgramsWhereTheConfigurationSaysNone) {
+  const SourceFile open{"ds.json",
+                        "{\"fp16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 1}}"};
+  const auto text = [](const std::string& words) {
+    return "torchrun --nproc_per_node 4 finetune.py --model-path gpt2 --max-length 512 "
+           "--batch-size 4 --gradient-accumulation-steps 8 --deepspeed --deepspeed_config "
+           "ds.json " +
+           words + "\n";
+  };
+  const ImportedPlan read = read_with({{"run.sh", text("--do-train --do-eval")}, open});
+  EXPECT_EQ(read.planned.plan.micro_batch, 4);
+  EXPECT_EQ(read.planned.job.sequences, 4 * 4 * 8);
+  EXPECT_EQ(read.planned.job.model_name, "gpt2");
+  EXPECT_EQ(read_with({{"run.sh", text("")}, {"ds.json", kStages2.text}}).planned.plan.micro_batch,
+            2);
+  EXPECT_THAT(refusal_with({{"run.sh", text("--do-eval")}, open}),
+              HasSubstr("has no do_train: nothing is trained"));
+}
+
 // deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py.
 TEST(DeepspeedScript, DeepSpeedChatMakesItsConfigurationOfItsArguments) {
   const auto read = [](const std::string& words) {

@@ -83,6 +83,16 @@ TEST(OpenRlhf, TrainersOfForksAreTakenForThoseTheyAreMadeOf) {
       testing::ThrowsMessage<Error>(testing::HasSubstr("no trainer of OpenRLHF that is read")));
 }
 
+TEST(OpenRlhf, BackendsOfBranchesAreRefused) {
+  const std::string text =
+      "torchrun --nproc_per_node=8 -m openrlhf.cli.train_sft --pretrain "
+      "meta-llama/Meta-Llama-3-8B --train_batch_size 128 --backend ";
+  EXPECT_THAT([&] { openrlhf_plan(text + "fsdp2\n"); },
+              testing::ThrowsMessage<Error>(
+                  testing::HasSubstr("backend: is of a branch; OpenRLHF is read on DeepSpeed")));
+  EXPECT_EQ(openrlhf_plan(text + "deepspeed\n").planned.job.sequences, 128);
+}
+
 TEST(OpenRlhf, ABatchThatDeepSpeedRefusesIsRefused) {
   EXPECT_THAT(
       [] {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
@@ -13,6 +14,7 @@
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -53,6 +55,11 @@ constexpr KnownSetting kProgramSettings[] = {
     {"context_length", "job.batch.length"},
     {"seq_len", "job.batch.length"},
     {"max_len", "job.batch.length"},
+    {"per_device_train_batch_size", "micro_batch"},
+    {"micro_batch_size", "micro_batch"},
+    {"train_micro_batch_size_per_gpu", "micro_batch"},
+    {"batch_size", "micro_batch"},
+    {"gradient_accumulation_steps", "job.batch.sequences"},
     {"gradient_checkpointing", "recompute"},
     {"activation_checkpointing", "recompute"},
     {"lora*", "", Matters::kYes, "adapters: all weights are trained in the plan"},
@@ -97,6 +104,28 @@ std::optional<Node> first_of(const Fields& arguments, std::span<const std::strin
   return std::nullopt;
 }
 
+constexpr std::string_view kMicroBatches[] = {"train_micro_batch_size_per_gpu", "micro_batch_size",
+                                              "per_device_train_batch_size", "batch_size"};
+
+/// What the program puts into a configuration that says no batch, as DeepSpeed then asks it to.
+/// microsoft/LMOps minillm/utils.py: initialize, of many alike.
+Document with_batch(Document said, const Fields& arguments, Draft& draft) {
+  Tree all = said.root().placed_tree();
+  const auto lacks = [&](std::string_view key) {
+    const Tree* value = all.find(key);
+    return value == nullptr || value->text == "auto";
+  };
+  if (!lacks("train_micro_batch_size_per_gpu") || !lacks("train_batch_size")) return said;
+  const auto micro = first_of(arguments, kMicroBatches);
+  if (!micro) return said;
+  all.set("train_micro_batch_size_per_gpu", micro->integer(1));
+  draft.assume("micro_batch", "the program's batch is taken as that of a device");
+  if (lacks("gradient_accumulation_steps")) {
+    all.set("gradient_accumulation_steps", arguments.integer("gradient_accumulation_steps", 1));
+  }
+  return Document::from(std::move(all), said.name());
+}
+
 void read_arguments(const Fields& arguments, const Given& given, Draft& draft) {
   if (const auto model = first_of(arguments, kModels)) take_hub_model(*model, given, draft);
   for (const std::string_view name : kLengths) {
@@ -127,12 +156,14 @@ void read_deepspeed_script(std::span<const SourceFile> files, const Given& given
   const Document said = Document::from(command_fields(words), command.file);
   const Fields arguments(said.root());
   for (const std::string_view name : kPlaces) static_cast<void>(arguments.find(name));
+  check_trains(arguments);
   read_arguments(arguments, given, draft);
   read_launcher(command, draft);
   Given own = given;
   own.settings.clear();
-  read_deepspeed_document(
-      Document::parse(script.files.deepspeed->text, script.files.deepspeed->name), own, draft);
+  const SourceFile& file = *script.files.deepspeed;
+  read_deepspeed_document(with_batch(Document::parse(file.text, file.name), arguments, draft), own,
+                          draft);
   const ShellWord& started = command.words.front();
   draft.report.not_read.push_back(
       {printable(started.text), "", command.file, started.line, Matters::kMaybe,

@@ -59,6 +59,16 @@ void take_attention(const Fields& fields, std::string_view key, std::vector<Left
   static_cast<void>(fields.find(key));
 }
 
+void check_trains(const Fields& fields) {
+  const auto on = [&](std::string_view key) {
+    const auto value = fields.node().find(key);
+    return value && !value->is_null() && value->is_scalar() && value->text() == "true";
+  };
+  if (!on("do_train") && (on("do_predict") || on("do_eval"))) {
+    fields.node().fail_unsupported("has no do_train: nothing is trained");
+  }
+}
+
 std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
                                      const HubFiles& files) {
   const auto named = fields.find(key);

@@ -39,6 +39,9 @@ struct LeftOut {
 /// transformers' TrainingArguments.
 void take_trainer_defaults(Draft& draft);
 
+/// Fails with `kUnsupported` on arguments that only evaluate or predict.
+void check_trains(const Fields& fields);
+
 /// Takes an optimizer of `kOptimizerWords`, or AdamW in its place, said in what is left out.
 void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
                     Draft& draft);

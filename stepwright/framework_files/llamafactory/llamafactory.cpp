@@ -17,6 +17,7 @@
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
@@ -123,17 +124,6 @@ void read_factory_packing(const Fields& fields, const Given& given, Draft& draft
     words.packing.masks = neat;
   }
   take_packing(fields, neat ? "neat_packing" : "packing", words, given, draft);
-}
-
-/// Fails on what trains nothing.
-void check_trains(const Fields& fields) {
-  const auto on = [&](std::string_view key) {
-    const auto value = fields.node().find(key);
-    return value && !value->is_null() && value->is_scalar() && value->text() == "true";
-  };
-  if (!on("do_train") && (on("do_predict") || on("do_eval"))) {
-    fields.node().fail_unsupported("has no do_train: nothing is trained");
-  }
 }
 
 /// Workers of Ray, each with one device, are all that trains where Ray starts it; hiyouga/

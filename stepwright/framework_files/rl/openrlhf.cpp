@@ -318,6 +318,10 @@ void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft&
   OpenrlhfArguments arguments = with_first_names(command_fields(command.all_words()));
   const Document document = Document::from(std::move(arguments.fields), command.file);
   const Fields fields(document.root());
+  const auto backend = fields.node().find("backend");
+  if (backend && backend->text() != "deepspeed") {
+    backend->fail_unsupported("is of a branch; OpenRLHF is read on DeepSpeed alone");
+  }
   read_launcher(command, draft);
   if (trainer.name == "train_ppo_ray") read_actor_ranks(fields, draft);
   if (!trainer.leaves_out.empty()) {
