@@ -92,6 +92,11 @@ double unfused_traffic(const Operator& op) {
   }
 }
 
+/// Of each expert a product and a sum, in the backward two products and two sums; a copy of all.
+double expert_bias_kernels(const Operator& op) {
+  return (is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
+}
+
 double memory_share(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kNorm: return constants::kNormShare.value;
@@ -209,7 +214,9 @@ bool ComputeCost::unfused(const Operator& op) const {
   switch (op.kind) {
     case OperatorKind::kSoftmax: return !kernels_.fused_softmax;
     case OperatorKind::kNorm: return !kernels_.fused_norm;
-    case OperatorKind::kRotary: return !(kernels_.fused_norm && kernels_.fused_activation);
+    case OperatorKind::kRotary:
+      return op.purpose == Purpose::kScaledRotary ||
+             !(kernels_.fused_norm && kernels_.fused_activation);
     case OperatorKind::kActivation:
       return op.gated && !(kernels_.fused_norm && kernels_.fused_activation);
     default: return false;
@@ -217,13 +224,15 @@ bool ComputeCost::unfused(const Operator& op) const {
 }
 
 double ComputeCost::kernels(const Operator& op) const {
+  if (op.purpose == Purpose::kExpertBias) return expert_bias_kernels(op);
   return unfused(op) ? constants::kUnfusedKernels.value : 1;
 }
 
 double ComputeCost::default_s(const Operator& op, bool unfused) const {
   const double bytes = memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
   const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
-  const double kernels = unfused ? constants::kUnfusedKernels.value : 1;
+  double kernels = unfused ? constants::kUnfusedKernels.value : 1;
+  if (op.purpose == Purpose::kExpertBias) kernels = expert_bias_kernels(op);
   return std::max(arithmetic_s(op), memory_s) + kernels * rates_.launch_s;
 }
 

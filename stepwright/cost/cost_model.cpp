@@ -28,6 +28,9 @@ double launches(const Operator& op, const ComputeCost& compute) {
     case OperatorKind::kAttention:
       return is_backward(op.phase) ? constants::kAttentionBackwardKernels.value
                                    : constants::kAttentionKernels.value;
+    case OperatorKind::kAdd:
+      if (op.purpose != Purpose::kExpertBias) return compute.kernels(op);
+      return 1 + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case OperatorKind::kTopK: return constants::kRouterKernels.value;
     case OperatorKind::kPermute:
     case OperatorKind::kUnpermute:

@@ -18,9 +18,12 @@ std::optional<OperatorClass> class_of(const Operator& op, const Kernels& kernels
       if (op.gated && !(kernels.fused_norm && kernels.fused_activation)) return std::nullopt;
       return OperatorClass::kActivation;
     case OperatorKind::kRotary:
+      if (op.purpose == Purpose::kScaledRotary) return OperatorClass::kUnfusedRotary;
       if (kernels.fused_norm && kernels.fused_activation) return std::nullopt;
       return OperatorClass::kUnfusedRotary;
-    case OperatorKind::kAdd: return OperatorClass::kResidual;
+    case OperatorKind::kAdd:
+      if (op.purpose == Purpose::kExpertBias) return std::nullopt;
+      return OperatorClass::kResidual;
     case OperatorKind::kEmbedding: return OperatorClass::kEmbedding;
     case OperatorKind::kLossLocal:
       if (kernels.fused_cross_entropy) return std::nullopt;

@@ -69,6 +69,7 @@ constexpr StrandRole kRoles[] = {
     {LayerPart::kExpertFc1, Use::kWeightGradient, "", "q8"},
     {LayerPart::kExpertActivation, Use::kCompute, "m7", "q6"},
     {LayerPart::kExpertFc2, Use::kCompute, "m8", "q4"},
+    {LayerPart::kExpertBias, Use::kCompute, "m8", "q4"},
     {LayerPart::kExpertFc2, Use::kWeightGradient, "", "q5"},
     {LayerPart::kUnsort, Use::kCompute, "m8", "q7"},
     {LayerPart::kCombine, Use::kCompute, "m9", "q3"},

@@ -24,9 +24,10 @@ std::int64_t rotated_width(const Setting& s) {
 
 void rotate(Emit& e, TensorId qkv, Phase phase, const LayerClass& layer) {
   if (e.s.model->position != Position::kRope || !layer.rotated) return;
-  e.out.add(computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
-                        {.rows = e.s.tokens, .columns = rotated_width(e.s)}),
-            {qkv}, {qkv});
+  Operator rotary = computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
+                                {.rows = e.s.tokens, .columns = rotated_width(e.s)});
+  if (e.s.scaled_rotary_apart) rotary.purpose = Purpose::kScaledRotary;
+  e.out.add(rotary, {qkv}, {qkv});
 }
 
 bool norms_whole_width(const Setting& s) { return s.model->qk_norm == QkNorm::kWhole; }

@@ -48,6 +48,26 @@ TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
   return z;
 }
 
+/// Results of the second products with their biases, or the gradient of them with those of biases
+/// and weights, where the framework adds them by single kernels; elsewhere products do.
+TensorId through_biases(Emit& e, TensorId rows, Phase phase) {
+  if (!e.s.expert_biases_apart) return rows;
+  const Product second = expert_fc2(e);
+  // DeepEP and HybridEP take weights in fp32 alone (megatron/core/transformer/moe/
+  // token_dispatcher.py); of others routers make them in the type of their input.
+  const bool exact = e.s.dispatcher == Dispatcher::kOncePerNode;
+  const TensorId biased = product_result(e, "biased", second, second.columns);
+  e.out.add({.kind = OperatorKind::kAdd,
+             .phase = phase,
+             .dtype = exact ? e.s.exact : e.s.storage,
+             .routed = true,
+             .shape = {.rows = second.rows, .columns = second.columns, .batch = second.groups},
+             .part = LayerPart::kExpertBias,
+             .purpose = Purpose::kExpertBias},
+            {rows}, {biased});
+  return biased;
+}
+
 /// The grouped products: rows of experts to their results.
 TensorId grouped(Emit& e, TensorId rows) {
   e.kept.set(Keep::kExpertInput, rows);
@@ -57,14 +77,15 @@ TensorId grouped(Emit& e, TensorId rows) {
   const TensorId active =
       activate(e, wide, {second.rows, second.inner, true}, LayerPart::kExpertActivation);
   e.kept.set(Keep::kExpertActivationOut, active);
-  return adapted_linear(e, active, second);
+  return through_biases(e, adapted_linear(e, active, second), e.forward);
 }
 
 /// Backward of the grouped products: gradient of the dispatched rows.
 TensorId grouped_backward(Emit& e, TensorId dy) {
   const Product first = expert_fc1(e);
   const Product second = expert_fc2(e);
-  const TensorId d_active = linear_backward(e, dy, Keep::kExpertActivationOut, second);
+  const TensorId d_result = through_biases(e, dy, Phase::kDataGradient);
+  const TensorId d_active = linear_backward(e, d_result, Keep::kExpertActivationOut, second);
   const TensorId d_wide =
       activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
                         {second.rows, second.inner, true}, LayerPart::kExpertActivation);

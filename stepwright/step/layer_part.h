@@ -98,6 +98,7 @@ enum class LayerPart : std::uint8_t {
   // Activation functions.
   kMlpActivation,
   kExpertActivation,
+  kExpertBias,
   kSharedActivation,
   // The encoder of images, tables and the norms beside them.
   kPatches,
@@ -194,6 +195,7 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kSharedGate, "shared.gate"},
     {LayerPart::kMlpActivation, "activation"},
     {LayerPart::kExpertActivation, "activation"},
+    {LayerPart::kExpertBias, "experts.bias"},
     {LayerPart::kSharedActivation, "activation"},
     {LayerPart::kPatches, "encoder.patches"},
     {LayerPart::kProjector, "encoder.projector"},

@@ -194,6 +194,8 @@ enum class Purpose : std::uint8_t {
   kAttentionGate,  ///< kActivation: a core's result times a sigmoid for each element.
   kMixerGate,     ///< kActivation: a scan's result times an activation of the gates, normed or not.
   kSharedGate,    ///< kActivation: rows times the sigmoid of one logit each.
+  kExpertBias,    ///< kAdd: of each of `batch` experts, weighted as its rows, by single kernels.
+  kScaledRotary,  ///< kRotary: by single kernels, as sines and cosines are scaled.
   kDeltaScan,     ///< kScan: a gated delta rule.
   kMamba2Scan,    ///< kScan: one decay for each head.
   kMambaScan,     ///< kScan: a decay for each element of the state.

@@ -5,6 +5,7 @@
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/step/data_messages.h"
 #include "stepwright/step/document_sizes.h"
@@ -53,6 +54,28 @@ std::int64_t stored_elements(const Setting& s, const LocalParameter& parameter) 
   return divide_up(size_bytes(s.base, parameter.padded()), size_bytes(s.storage, 1));
 }
 
+/// Whether sines and cosines are multiplied by a number other than 1.
+bool scales_waves(const Architecture& model) {
+  if (!model.rotary_scaling || model.position != Position::kRope) return false;
+  const RotaryScaling& scaling = *model.rotary_scaling;
+  if (scaling.kind != RotaryScalingKind::kYarn || scaling.factor <= 1) return false;
+  return scaling.attention_factor > 0 ? scaling.attention_factor != 1
+                                      : scaling.mscale != scaling.mscale_all_dim;
+}
+
+/// What the framework computes apart from its fused kernels. Expert by expert needs the number of
+/// rows of each on the host, for which no graph of a whole step waits: there experts are operations
+/// that Transformer Engine fuses, with their biases (NVIDIA/Megatron-LM pull request 4636).
+void set_apart(Setting& s, const Job& job) {
+  const bool biases = job.model.experts && job.model.experts->bias;
+  const bool scales = scales_waves(job.model);
+  if (!biases && !scales) return;
+  const WordSet apart = framework_defaults(job.framework).apart;
+  s.expert_biases_apart = biases && !job.kernels.cuda_graphs.step &&
+                          apart[static_cast<std::size_t>(ApartWork::kExpertBiases)];
+  s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(ApartWork::kScaledRotary)];
+}
+
 }  // namespace
 
 DType exact_type(DType precision) {
@@ -97,6 +120,7 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   }
   s.gather_dense = dense.divisor(sharding.parameters) > 1;
   s.reduce_dense = dense.divisor(sharding.gradients) > 1;
+  set_apart(s, job);
   if (!job.model.experts) return s;
   s.gather_expert = routed.divisor(sharding.parameters) > 1;
   s.reduce_expert = routed.divisor(sharding.gradients) > 1;

@@ -45,6 +45,8 @@ struct Setting {
   bool gather_expert = false;
   bool reduce_dense = false;  ///< Dense gradients leave each backward to be reduce-scattered.
   bool reduce_expert = false;
+  bool expert_biases_apart = false;  ///< By single kernels, as the framework does.
+  bool scaled_rotary_apart = false;
 
   [[nodiscard]] bool gathers() const { return gather_dense || gather_expert; }
   [[nodiscard]] bool reduces() const { return reduce_dense || reduce_expert; }

@@ -132,6 +132,17 @@ double attention_bytes(const Operator& op) {
   return width(op.dtype) * (is_backward(op.phase) ? 2 * forward : forward);
 }
 
+/// Of an element of `cat([t + b * p for each expert])` (NVIDIA/Megatron-LM
+/// megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias). Forward: the product is
+/// written, then added, then copied behind the others; backward: two products that are summed, for
+/// the bias and for the weight p, and a copy. Where p is fp32 all is, between casts.
+double expert_bias_bytes(const Operator& op) {
+  const double w = width(op.dtype);
+  const bool casts = op.dtype == DType::kFp32;
+  if (is_backward(op.phase)) return (casts ? 10 : 8) * w;
+  return (casts ? 7 : 6) * w;
+}
+
 /// How often each element of `rows x columns` moves.
 double passes(const Operator& op) {
   switch (op.kind) {
@@ -195,6 +206,9 @@ double memory_bytes(const Operator& op) {
     case OperatorKind::kCopyToHost:
     case OperatorKind::kCopyFromHost: return width(op.dtype) * product({s.rows});
     case OperatorKind::kHostOptimizer: return 0;
+    case OperatorKind::kAdd:
+      if (op.purpose != Purpose::kExpertBias) break;
+      return expert_bias_bytes(op) * product({s.rows, s.columns});
     case OperatorKind::kDequantize:
       return (width(op.dtype) + static_cast<double>(s.inner) / 800) * product({s.rows, s.columns});
     default: break;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "stepwright/step/program.h"
 #include "tests/step/jobs.h"
@@ -106,6 +107,39 @@ TEST(Experts, GatedSharedExpertsHaveAGate) {
                                               Gate{OperatorKind::kLinear, Phase::kDataGradient},
                                               Gate{OperatorKind::kLinear, Phase::kWeightGradient}));
   EXPECT_TRUE(gates("qwen3-30b-a3b").empty());
+}
+
+/// The operators of a purpose, in the order of a program's templates.
+std::vector<Operator> of_purpose(const Job& job, Purpose purpose) {
+  std::vector<Operator> found;
+  for (const Template& piece : build_program(job, expert_plan(job, 4, 1)).templates) {
+    std::ranges::copy_if(piece.operators, std::back_inserter(found),
+                         [&](const Operator& op) { return op.purpose == purpose; });
+  }
+  return found;
+}
+
+// Of gpt-oss on Megatron-Core, of two kinds of layers; elsewhere the kernels of others do it.
+TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
+  Job job = job_of("gpt-oss-20b", 1, 8, 4096);
+  EXPECT_TRUE(of_purpose(job, Purpose::kExpertBias).empty());
+  EXPECT_TRUE(of_purpose(job, Purpose::kScaledRotary).empty());
+  job.framework.name = "megatron-core";
+  const std::vector<Operator> biases = of_purpose(job, Purpose::kExpertBias);
+  ASSERT_EQ(biases.size(), 4U);
+  for (const Operator& op : biases) {
+    EXPECT_EQ(op.dtype, DType::kBf16);
+    EXPECT_EQ(op.shape.batch, 32 / 4);
+    EXPECT_EQ(op.shape.rows, 4 * 4096) << "tokens, of which each goes to four experts, on the mean";
+    EXPECT_EQ(op.shape.columns, 2880);
+  }
+  EXPECT_EQ(of_purpose(job, Purpose::kScaledRotary).size(), 4U);
+  job.dispatcher = Dispatcher::kOncePerNode;
+  EXPECT_EQ(of_purpose(job, Purpose::kExpertBias).front().dtype, DType::kFp32);
+  job.kernels.cuda_graphs.step = true;
+  EXPECT_TRUE(of_purpose(job, Purpose::kExpertBias).empty());
+  job.model.rotary_scaling->mscale_all_dim = job.model.rotary_scaling->mscale;
+  EXPECT_TRUE(of_purpose(job, Purpose::kScaledRotary).empty());
 }
 
 /// Messages of rows, and products of routed and shared experts, as they stand in a program.

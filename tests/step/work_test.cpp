@@ -30,6 +30,18 @@ Operator linear(DType dtype, Phase phase = Phase::kForward) {
           .shape = {.rows = 100, .columns = 30, .inner = 20}};
 }
 
+// In bf16 six and eight passes, in fp32 seven and ten, as the casts move half as much each.
+TEST(Work, BiasesOfExpertsMoveWhatTheirKernelsDo) {
+  Operator op = rows_by_columns(OperatorKind::kAdd);
+  op.purpose = Purpose::kExpertBias;
+  op.dtype = DType::kBf16;
+  EXPECT_EQ(memory_bytes(op), 6 * 2 * 100 * 10);
+  op.dtype = DType::kFp32;
+  EXPECT_EQ(memory_bytes(op), 7 * 4 * 100 * 10);
+  op.phase = Phase::kDataGradient;
+  EXPECT_EQ(memory_bytes(op), 10 * 4 * 100 * 10);
+}
+
 TEST(Work, AMatrixProductCountsTwoFlopsPerMultiplyAddAndItsThreeMatrices) {
   for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
     EXPECT_EQ(flops(linear(DType::kBf16, phase)), 2.0 * 100 * 20 * 30);

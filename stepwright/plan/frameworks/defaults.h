@@ -65,6 +65,14 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kFreshGradients, "fresh_gradients"},
     {HeldMemory::kReceiveBuffers, "receive_buffers"}};
 
+/// What a framework computes by single kernels of PyTorch where its other layers have fused ones.
+enum class ApartWork : std::uint8_t {
+  kExpertBiases,  ///< Biases of the second products of experts, expert by expert.
+  kScaledRotary,  ///< Rotary embedding whose sines and cosines are scaled (YaRN).
+};
+inline constexpr Named<ApartWork> kApartNames[] = {{ApartWork::kExpertBiases, "expert_biases"},
+                                                   {ApartWork::kScaledRotary, "scaled_rotary"}};
+
 /// A variable that the processes of a framework must see where all of `when` and none of `unless`
 /// hold.
 struct FrameworkVariable {
@@ -106,6 +114,7 @@ struct FrameworkDefaults {
   bool recipe_sequence_parallel = false;
   MemoryMargins memory;
   WordSet holds;  ///< By `HeldMemory`; each line of a file adds to it.
+  WordSet apart;  ///< By `ApartWork`, likewise.
   std::vector<FrameworkVariable> environment;
   MessageHostOverhead host_overhead;
   /// Threads with which a process updates what lies on the host; 0: as many as its memory feeds.

@@ -130,6 +130,14 @@ DefaultSetting holds(Node node) {
   return [held](FrameworkDefaults& defaults) { defaults.holds |= held; };
 }
 
+DefaultSetting apart(Node node) {
+  WordSet apart;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    apart.set(static_cast<std::size_t>(node.at(i).choice(kApartNames)));
+  }
+  return [apart](FrameworkDefaults& defaults) { defaults.apart |= apart; };
+}
+
 std::vector<Circumstance> read_circumstances(Node variable, std::string_view key) {
   std::vector<Circumstance> list;
   const auto given = variable.find(key);
@@ -183,6 +191,7 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"recipe", recipe},
     {"memory", memory},
     {"holds", holds},
+    {"apart", apart},
     {"environment", environment},
     {"handling", host_overhead},
     {"host_threads", host_threads_of}};
