@@ -57,16 +57,10 @@ std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
   return stages;
 }
 
-bool keeps_on_host(const StepProgram& program) {
-  return std::ranges::any_of(program.templates, [](const Template& piece) {
-    return std::ranges::any_of(piece.tensors, &Tensor::on_host);
-  });
-}
-
 /// The largest bytes of activations that a rank of each stage has on its host.
 std::vector<double> kept_on_host(const StepProgram& program) {
   std::vector<double> kept(program.stages.size());
-  if (!keeps_on_host(program)) return kept;
+  if (!program.keeps_on_host) return kept;
   StepProgram there = program;  // as the host sees it
   for (Template& piece : there.templates) {
     for (Tensor& tensor : piece.tensors) tensor.on_host = !tensor.on_host;

@@ -36,6 +36,7 @@ class ProgramBuilder {
     program.placement = placement_;
     program.micro_batches = micro_batches(job_, plan_);
     program.imbalance = setting_.busiest;
+    program.keeps_on_host = !setting_.offloaded.empty();
     program.even_routing = job_.routing == Routing::kBalanced && routes_evenly(setting_);
     for (std::int64_t position = 0; position < plan_.parallel.pipeline; ++position) {
       program.stages.push_back(build_stage(position));

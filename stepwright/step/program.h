@@ -217,6 +217,7 @@ struct StepProgram {
   double imbalance = 1.0;  ///< Of routed operators and tensors.
   /// Every rank gets exactly the mean: routed payloads of a run are those of the program.
   bool even_routing = true;
+  bool keeps_on_host = false;  ///< Tensors that stay for a backward.
   std::vector<Template> templates;
   std::vector<Stage> stages;
 };

@@ -143,6 +143,7 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   StepProgram program = pipeline(3, 8);
   for (Template& piece : program.templates) piece.tensors.front().on_host = true;
   program.ranks = 3;
+  program.keeps_on_host = true;
   for (Stage& stage : program.stages) stage.states.host = 1;
   program.stages[1].states.host = 15;
   job.cluster.host.memory_bytes = 3 * (15 + 20);
