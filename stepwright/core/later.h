@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -11,19 +12,27 @@ namespace stepwright {
 template <class T>
 class Later {
  public:
-  explicit Later(T value) : value_(std::move(value)) {}
-  explicit Later(std::function<T()> make) : make_(std::move(make)) {}
+  explicit Later(T value) : made_(true), value_(std::move(value)) {}
+  explicit Later(std::function<T()> make) : made_(false), make_(std::move(make)) {}
 
   /// Fails as `make` does, and makes it anew when asked again.
   const T& get() const {
-    std::call_once(once_, [this] {
-      if (make_) value_ = make_();
-    });
+    if (!made_.load(std::memory_order_acquire)) make();
     return *value_;
   }
 
  private:
-  mutable std::once_flag once_;
+  /// `std::call_once` would do, but where it throws it hangs on some platforms (GCC bug 66146) and
+  /// under the thread sanitizer.
+  void make() const {
+    const std::lock_guard lock(mutex_);
+    if (made_.load(std::memory_order_relaxed)) return;
+    value_ = make_();
+    made_.store(true, std::memory_order_release);
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::atomic<bool> made_;
   mutable std::optional<T> value_;
   std::function<T()> make_;
 };

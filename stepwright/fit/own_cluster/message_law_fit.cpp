@@ -201,15 +201,15 @@ std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
       },
       samples);
   std::map<Collective, SampledLaw<SocketLaw>> laws;
-  for (const auto& [operation, name] : kCollectiveNames) {
+  for (const Named<Collective>& operation : kCollectiveNames) {
     std::vector<MessageSample> own;
     std::ranges::copy_if(samples, std::back_inserter(own),
-                         [&](const auto& sample) { return sample.operation == operation; });
+                         [&](const auto& sample) { return sample.operation == operation.value; });
     SocketLaw moved = law;
     const bool shows_rate = std::ranges::any_of(
         own, [&](const MessageSample& sample) { return sample.seconds > 2 * law.start_s; });
     if (shows_rate) improve(moved, kSocketRates, own);
-    laws[operation] = {moved, missed(moved, own)};
+    laws[operation.value] = {moved, missed(moved, own)};
   }
   return laws;
 }

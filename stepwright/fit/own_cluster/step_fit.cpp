@@ -234,7 +234,7 @@ class StepFitter {
     };
     HostOfMessages host;
     for (const auto& [kind, collective] : kKinds) {
-      if (!sends([&](const auto& key) { return key.second == collective; })) continue;
+      if (!sends([which = collective](const auto& key) { return key.second == which; })) continue;
       for (const auto& [key, seconds] : seconds_) {
         if (key.first != kind) continue;
         host.copies[collective].busy += seconds.busy;

@@ -253,8 +253,6 @@ class ExecutionTraceReader {
     return std::ranges::find_if(groups_, fits);
   }
 
-  static constexpr std::int64_t kMostRanks = 1'000'000;
-
   ByteSource& bytes_;
   LogWriter writer_;
   dom::parser parser_;

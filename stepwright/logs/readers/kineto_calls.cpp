@@ -24,8 +24,6 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::int64_t kMostRanks = 1'000'000;
-
 class KinetoCalls : public KinetoTaker {
  public:
   KinetoCalls(const std::string& file, Log& log) : writer_(log, file, LogFormat::kKineto) {}

@@ -46,7 +46,6 @@ LogRecord& LogWriter::add(LogRecord record) {
 }
 
 void LogWriter::add_parts(const LogRecord& record, std::vector<std::int64_t> rows) {
-  constexpr std::int64_t kMostRanks = 1'000'000;
   if (const std::int64_t size = group_size(record.communicator);
       rows.empty() && size <= kMostRanks) {
     rows.assign(static_cast<std::size_t>(size), 1);

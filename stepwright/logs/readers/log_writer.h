@@ -11,6 +11,9 @@
 
 namespace stepwright {
 
+/// Larger communicators whose ranks a file does not list stay without.
+inline constexpr std::int64_t kMostRanks = 1'000'000;
+
 /// Gathers the calls of one file, which a log has when this is gone; knows each communicator of the
 /// file once.
 class LogWriter {
