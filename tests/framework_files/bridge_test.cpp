@@ -106,6 +106,56 @@ def nano() -> ConfigContainer:
   EXPECT_EQ(read.planned.plan.parallel.tensor, 2);
 }
 
+// The form of NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/recipes/qwen_vl/qwen3_vl.py.
+TEST(Bridge, ARecipeMergesWhatItsCallerGives) {
+  const std::string text = R"(from megatron.bridge.training.config import ConfigContainer
+def _common(hf_path: str, tensor_model_parallel_size: int = 1, **rest: object) -> ConfigContainer:
+    cfg = _pretrain_common()
+    cfg.model = AutoBridge.from_hf_pretrained(hf_path).to_megatron_provider()
+    cfg.model.tensor_model_parallel_size = tensor_model_parallel_size
+    return cfg
+def small_config(**user_kwargs: Unpack[CommonKwargs]) -> ConfigContainer:
+    peft = user_kwargs.get("peft", None)
+    recommended: CommonKwargs = {
+        "hf_path": "Qwen/Qwen3-8B",
+        "tensor_model_parallel_size": 4 if peft is None else 1,
+        "peft": peft,
+    }
+    combined: CommonKwargs = {**recommended, **user_kwargs}
+    return _common(**combined)
+)";
+  const auto tensor = [&](const std::string& function) {
+    return import_text("", "recipe.py", text, {.cluster = "dgx-h100", .function = function})
+        .planned.plan.parallel.tensor;
+  };
+  EXPECT_EQ(tensor("small_config"), 4);
+  EXPECT_EQ(tensor("small_config(tensor_model_parallel_size=2)"), 2);
+  EXPECT_EQ(tensor("small_config(peft='lora')"), 1);
+}
+
+// src/megatron/bridge/training/flex_dispatcher_backend.py: apply_flex_dispatcher_backend.
+TEST(Bridge, TheDispatcherIsTheDevices) {
+  const auto dispatcher = [](const std::string& cluster, const std::string& backend) {
+    const std::string text = R"(from megatron.bridge.training.config import ConfigContainer
+def small_config() -> ConfigContainer:
+    cfg = _pretrain_common()
+    cfg.model = AutoBridge.from_hf_pretrained("Qwen/Qwen3-30B-A3B").to_megatron_provider()
+    cfg.model.moe_token_dispatcher_type = "alltoall"
+    cfg.model.moe_flex_dispatcher_backend = ")" +
+                             backend + R"("
+    cfg.train.global_batch_size = 144
+    cfg.train.micro_batch_size = 1
+    apply_flex_dispatcher_backend(cfg.model, cfg.model.moe_flex_dispatcher_backend)
+    return cfg
+)";
+    return import_text("", "recipe.py", text, {.cluster = cluster}).planned.job.dispatcher;
+  };
+  EXPECT_EQ(dispatcher("dgx-h100:2", "deepep"), Dispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("dgx-b200:2", "deepep"), Dispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("gb200-nvl72:1", "deepep"), Dispatcher::kAllToAll);
+  EXPECT_EQ(dispatcher("gb200-nvl72:1", "hybridep"), Dispatcher::kOncePerNode);
+}
+
 // The forms of NVIDIA-NeMo/Megatron-Bridge scripts/performance/configs.
 constexpr const char* kByDevice = R"(from utils.utils import get_workload_base_config
 from megatron.bridge.training.config import ConfigContainer

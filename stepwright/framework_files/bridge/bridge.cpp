@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
@@ -44,6 +45,14 @@ void check_base(const PythonConfig& config, const std::string& file) {
                     "give that of {}, too",
                     file, printable(function), printable(full.substr(0, dot))));
   }
+}
+
+/// The device on which a recipe is to run, where a built-in profile or a plan's cluster says it.
+std::optional<Device> device_of(const Given& given) {
+  if (given.known_cluster) return given.known_cluster->device;
+  const std::string name = given.cluster.substr(0, given.cluster.rfind(':'));
+  const auto cluster = built_in_cluster(name, 1);
+  return cluster ? std::optional(cluster->device) : std::nullopt;
 }
 
 /// Functions of Megatron-Bridge that a recipe calls.
@@ -170,6 +179,9 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
   const bool overrides = std::ranges::any_of(
       files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
   if (!overrides) texts.push_back({kBridgeOverrides, "utils/overrides.py"});
+  const std::optional<Device> device = device_of(given);
+  const std::string dispatcher = device ? bridge_flex_dispatcher(*device) : "";
+  if (!dispatcher.empty()) texts.push_back({dispatcher, "training/flex_dispatcher_backend.py"});
   const auto chosen = [&](const std::string& function, const Tree& arguments,
                           const PythonValue& value) {
     auto workload = bridge_workload(function, arguments, value);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <vector>
 
+#include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 
@@ -142,6 +143,27 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
     return word ? precision_of_workload(*word) : std::nullopt;
   }
   return arguments.items.empty() ? mixed_precision(function) : std::nullopt;
+}
+
+std::string bridge_flex_dispatcher(const Device& device) {
+  // Of compute capability 8 and 9, and 10.
+  const std::string_view generation = generation_of(device).name;
+  const bool before_blackwell = generation == "A100" || generation == "H100";
+  if (!before_blackwell && generation != "B200") return "";
+  const std::string_view name = device.name;
+  const bool alone = name.starts_with("b200") || name.starts_with("b300");
+  std::string text =
+      "\ndef apply_flex_dispatcher_backend(model, backend=None):\n    done = backend\n";
+  for (const std::string_view backend : {"deepep", "hybridep"}) {
+    if (backend == "deepep" && !before_blackwell && !alone) continue;
+    text += fmt::format(
+        "    if backend == \"{0}\":\n"
+        "        model.moe_token_dispatcher_type = \"flex\"\n"
+        "        model.moe_flex_dispatcher_backend = \"{0}\"\n"
+        "        model.moe_shared_expert_overlap = False\n",
+        backend);
+  }
+  return text;
 }
 
 constexpr std::string_view kBridgeOverrides = R"(

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "stepwright/cluster/cluster.h"
 #include "stepwright/core/tree.h"
 
 namespace stepwright {
@@ -26,6 +27,11 @@ std::optional<std::int64_t> bridge_devices(const Tree& workload);
 /// What `bf16_with_mxfp8_mixed()` and its like give, `get_mixed_precision_config` and
 /// `get_precision_config`; nothing for other functions.
 std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments);
+
+/// What `apply_flex_dispatcher_backend` does with a model on a device, as text of Python; empty
+/// where the device is none of NVIDIA's that are told apart.
+/// src/megatron/bridge/training/flex_dispatcher_backend.py.
+std::string bridge_flex_dispatcher(const Device& device);
 
 /// What `utils/overrides.py` does with a workload, for files that are given without it.
 extern const std::string_view kBridgeOverrides;

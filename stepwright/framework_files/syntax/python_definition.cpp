@@ -121,13 +121,13 @@ void PythonProgram::parameter(const PythonLine& said, const PythonArguments& giv
     for (const auto& [key, value] : given.named) {
       if (!frame.names.contains(key)) rest.body->set(key, value);
     }
-    frame.names[std::string(part.substr(2))] = rest;
+    frame.names[std::string(name_of_parameter(part.substr(2)))] = rest;
     return;
   }
   if (part.starts_with('*')) {
     PythonObject rest = PythonObject::list();
     for (; place < given.unnamed.size(); ++place) rest.body->items.push_back(given.unnamed[place]);
-    frame.names[std::string(part.substr(1))] = rest;
+    frame.names[std::string(name_of_parameter(part.substr(1)))] = rest;
     return;
   }
   const std::size_t equals = find_python_operator(part, "=");
