@@ -20,7 +20,8 @@ std::vector<std::string_view> holding(std::string_view word,
   std::vector<std::string_view> all;
   if (word.size() < kShortestInside || word.size() > kLongestWord) return all;
   std::ranges::copy_if(known, std::back_inserter(all), [&](std::string_view candidate) {
-    return !std::ranges::search(candidate, word, same).empty();
+    return std::search(candidate.begin(), candidate.end(), word.begin(), word.end(), same) !=
+           candidate.end();
   });
   return all;
 }

@@ -87,8 +87,8 @@ std::vector<Documents> pack_groups(std::span<const std::int64_t> lengths, const 
   const std::size_t group = together(packing, lengths.size());
   for (std::size_t first = 0; first < lengths.size(); first += group) {
     const auto part = lengths.subspan(first, std::min(group, lengths.size() - first));
-    std::ranges::move(pack_documents(part, room, packing.kind, packing.order),
-                      std::back_inserter(packs));
+    std::vector<Documents> more = pack_documents(part, room, packing.kind, packing.order);
+    std::move(more.begin(), more.end(), std::back_inserter(packs));
   }
   return packs;
 }
