@@ -17,6 +17,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/plan/notes.h"
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/report/timeline.h"
@@ -92,7 +93,10 @@ Json predicted(const Json& question) {
   }
   const PlannedJob settled = with_order(planned);
   if (settled.plan != planned.plan) answer["settled"] = plan_json(settled);
-  const Prediction prediction = predict(settled);
+  Prediction prediction = predict(settled);
+  if (std::string note = method_note(settled.job); !note.empty()) {
+    prediction.notes.push_back(std::move(note));
+  }
   answer["prediction"] = prediction_json(prediction);
   answer["whole_run"] = asked_run_json(prediction, {});
   answer["memory"] =
