@@ -47,7 +47,8 @@ class Lengths : public Command {
         ->type_name("FILE");
     app()
         .add_option("--field", field_.name,
-                    "What holds token ids, a length, or text; dots lead into mappings")
+                    "What holds token ids, a length, text, or turns of a conversation; dots "
+                    "lead into mappings")
         ->type_name("NAME");
     app()
         .add_option("--characters-per-token", field_.characters_per_token,

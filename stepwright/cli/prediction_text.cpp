@@ -131,11 +131,12 @@ std::string documents_text(const Prediction& prediction) {
       format_time(figures.uneven.waits_s), format_percent(figures.uneven.waits_s / step_s),
       format_time(step_s + figures.uneven.low_s), format_time(step_s + figures.uneven.high_s));
   if (figures.too_long > 0) {
+    const TooLong rule = prediction.planned.job.documents->packing.too_long;
     text += fmt::format("            {} of the data's documents are too long, and {}\n",
                         format_percent(figures.too_long),
-                        prediction.planned.job.documents->packing.too_long == TooLong::kSplit
-                            ? "split"
-                            : "dropped");
+                        rule == TooLong::kSplit  ? "split"
+                        : rule == TooLong::kDrop ? "dropped"
+                                                 : "cut short");
   }
   Table table{.columns = {{"packing"},
                           {"step time", Align::kRight},

@@ -255,8 +255,12 @@ void leave_adapters_out(ImportReport& report) {
 }
 
 std::vector<std::string> adapter_modules(const Architecture& model) {
+  if (model.adapters->targets == possible_targets(model)) return {std::string(kAllLinear)};
+  return named_adapter_modules(model);
+}
+
+std::vector<std::string> named_adapter_modules(const Architecture& model) {
   const Adapters& adapters = *model.adapters;
-  if (adapters.targets == possible_targets(model)) return {std::string(kAllLinear)};
   constexpr std::size_t kOneByOne = 11;  // Llama's and those of latent attention.
   const std::span modules(kModules);
   std::vector<std::string> names;

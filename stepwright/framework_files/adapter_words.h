@@ -72,4 +72,7 @@ void leave_adapters_out(ImportReport& report);
 /// a model like Llama where they are not.
 std::vector<std::string> adapter_modules(const Architecture& model);
 
+/// The same by name also where that is all that it has.
+std::vector<std::string> named_adapter_modules(const Architecture& model);
+
 }  // namespace stepwright

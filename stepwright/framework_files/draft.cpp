@@ -344,6 +344,9 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   take_documents(read_given_batch(given.batch), job, draft);
   group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
+  if (job.model.adapters && draft.plan.sequence_parallel) {
+    draft.plan.tensor_input = draft.tensor_input.value_or(default_tensor_input(job));
+  }
   if (draft.framework_gradients) draft.plan.accumulate = default_gradients(job, draft.plan);
   job.notes = draft.notes;
   if (draft.adapters) keep_covered_adapters(job, draft);

@@ -84,9 +84,10 @@ struct Draft {
   MuonForm muon = MuonForm::kDuplicated;
   std::optional<std::int64_t> host_threads;  ///< As `Job::host_threads`.
   std::optional<AdapterWords> adapters;
-  std::optional<Frozen> frozen;         ///< Where files say what is not trained, beside adapters.
-  std::optional<Document> trained;      ///< Adapters and frozen parts as a job says them.
-  std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
+  std::optional<Frozen> frozen;     ///< Where files say what is not trained, beside adapters.
+  std::optional<Document> trained;  ///< Adapters and frozen parts as a job says them.
+  std::optional<TensorInput> tensor_input;  ///< What adapters keep under sequence parallelism.
+  std::optional<PackingWords> packing;      ///< Where a person says how long documents are.
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;

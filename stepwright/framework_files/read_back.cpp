@@ -3,18 +3,34 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/differences.h"
+#include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/laws/repair.h"
 
 namespace stepwright {
 namespace {
 
+std::string plain_batch(const Job& job) { return fmt::format("{}x{}", job.sequences, job.length); }
+
+/// The batch of a job; how long its documents are, and not how they are packed.
+std::string batch_text(const Job& job) {
+  if (!job.documents) return plain_batch(job);
+  nlohmann::ordered_json batch = {{"sequences", job.sequences}, {"length", job.length}};
+  write_document_batch(batch, *job.documents);
+  batch.erase("packing");
+  return batch.dump();
+}
+
 PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
   const Job& job = planned.job;
   Given given;
   given.known_cluster = job.cluster;
-  given.batch = fmt::format("{}x{}", job.sequences, job.length);
+  given.batch = batch_text(job);
   const SourceFile file{fmt::format("the file for {}", target.word), target.write(planned, {})};
   Draft draft;
   draft.framework = job.framework;
@@ -24,6 +40,7 @@ PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
   whole.frozen = {};
   given.known_model = whole;
   target.read({&file, 1}, given, draft);
+  if (!draft.packing) given.batch = plain_batch(job);  // Its files say nothing of packing.
   if (draft.model) given.known_model.reset();
   return finish(draft, given, file.name);
 }
@@ -85,6 +102,32 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
   return lost;
 }
 
+/// Notes what a file says of packing otherwise, or that it says nothing.
+template <class Compare>
+void note_packing(const Packing& from, const std::optional<DocumentBatch>& to, Compare compare,
+                  std::vector<std::string>& notes) {
+  if (!to) {
+    notes.push_back(fmt::format(
+        "The file does not say how documents are packed (here {}, padded to {}): set that beside "
+        "its data.",
+        name_of(kPackingKindNames, from.kind), name_of(kPadToNames, from.pad_to)));
+    return;
+  }
+  const Packing& there = to->packing;
+  compare("batch.packing.kind", name_of(kPackingKindNames, from.kind),
+          name_of(kPackingKindNames, there.kind));
+  if (from.kind == PackingKind::kFirstFit && there.kind == from.kind) {
+    compare("batch.packing.order", name_of(kPackingOrderNames, from.order),
+            name_of(kPackingOrderNames, there.order));
+    compare("batch.packing.group", std::to_string(from.group), std::to_string(there.group));
+  }
+  compare("batch.packing.masks", from.masks ? "true" : "false", there.masks ? "true" : "false");
+  compare("batch.packing.pad_to", name_of(kPadToNames, from.pad_to),
+          name_of(kPadToNames, there.pad_to));
+  compare("batch.packing.too_long", name_of(kTooLongNames, from.too_long),
+          name_of(kTooLongNames, there.too_long));
+}
+
 void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
   const auto compare = [&](std::string_view field, std::string_view before,
                            std::string_view after) {
@@ -99,13 +142,7 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
   if (from.optimizer == Optimizer::kMuon) {
     compare("muon", name_of(kMuonFormNames, from.muon), name_of(kMuonFormNames, to.muon));
   }
-  if (from.documents) {
-    notes.push_back(fmt::format(
-        "The file does not say how documents are packed (here {}, padded to {}): set that beside "
-        "its data.",
-        name_of(kPackingKindNames, from.documents->packing.kind),
-        name_of(kPadToNames, from.documents->packing.pad_to)));
-  }
+  if (from.documents) note_packing(from.documents->packing, to.documents, compare, notes);
   compare("kernels.attention", name_of(kAttentionKernelNames, from.kernels.attention),
           name_of(kAttentionKernelNames, to.kernels.attention));
 }

@@ -32,6 +32,10 @@ class Lines {
     if (std::filesystem::is_directory(path)) fail_input(name_ + ": is a folder");
     if (!file_) fail_input(name_ + ": cannot be read");
     buffer_.resize(kBlock + simdjson::SIMDJSON_PADDING);
+    constexpr std::string_view kParquet = "PAR1";
+    if (fill() && std::string_view(buffer_.data(), filled_).starts_with(kParquet)) {
+      fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
+    }
   }
 
   /// The next line without its end; nothing after the last.
@@ -120,28 +124,76 @@ class LengthReader {
     ondemand::json_type type{};
     if (value.type().get(type) != simdjson::SUCCESS) lines_.fail("is not JSON");
     switch (type) {
-      case ondemand::json_type::array: return token_ids(value);
+      case ondemand::json_type::array: return list(value);
       case ondemand::json_type::number: return number(value);
       case ondemand::json_type::string: return characters(value);
       default: break;
     }
-    lines_.fail(
-        fmt::format("'{}' must be a list of token ids, a length, or text", printable(field_.name)));
+    lines_.fail(fmt::format("'{}' must be a list of token ids or of turns, a length, or text",
+                            printable(field_.name)));
   }
 
-  std::int64_t token_ids(ondemand::value value) {
-    std::int64_t count = 0;
+  /// Token ids, or the turns of a conversation.
+  std::int64_t list(ondemand::value value) {
+    std::int64_t ids = 0;
+    std::int64_t turns = 0;
+    std::int64_t characters = 0;
     ondemand::array list;
     if (value.get(list) != simdjson::SUCCESS) lines_.fail("is not JSON");
     for (auto element : list) {
       std::int64_t id = 0;
-      if (element.get(id) != simdjson::SUCCESS || id < 0) {
-        lines_.fail(
-            fmt::format("'{}' holds something that is no token id", printable(field_.name)));
+      ondemand::object turn;
+      if (element.get(turn) == simdjson::SUCCESS) {
+        ++turns;
+        characters += characters_of_turn(turn);
+      } else if (element.get(id) == simdjson::SUCCESS && id >= 0) {
+        ++ids;
+      } else {
+        fail_list();
       }
-      ++count;
     }
-    return count;
+    if (turns > 0 && ids > 0) fail_list();
+    return turns > 0 ? tokens_of(characters) : ids;
+  }
+
+  [[noreturn]] void fail_list() const {
+    lines_.fail(fmt::format("'{}' holds something that is no token id", printable(field_.name)));
+  }
+
+  /// The text of a turn stands under `content` (OpenAI) or `value` (ShareGPT), or in parts there.
+  std::int64_t characters_of_turn(ondemand::object turn) {
+    std::int64_t characters = 0;
+    bool found = false;
+    for (auto member : turn) {
+      std::string_view key;
+      if (member.unescaped_key().get(key) != simdjson::SUCCESS) lines_.fail("is not JSON");
+      if (key != "content" && key != "value") continue;
+      found = true;
+      ondemand::value value;
+      if (member.value().get(value) != simdjson::SUCCESS) lines_.fail("is not JSON");
+      characters += characters_of_content(value);
+    }
+    if (!found) {
+      lines_.fail(
+          fmt::format("a turn of '{}' has neither content nor value", printable(field_.name)));
+    }
+    return characters;
+  }
+
+  std::int64_t characters_of_content(ondemand::value value) {
+    std::string_view text;
+    if (value.get(text) == simdjson::SUCCESS) return characters_in(text);
+    ondemand::array parts;
+    std::int64_t characters = 0;
+    if (value.get(parts) != simdjson::SUCCESS) return 0;  // Null: a call of a tool.
+    for (auto part : parts) {
+      ondemand::object object;
+      if (part.get(object) == simdjson::SUCCESS &&
+          object.find_field_unordered("text").get(text) == simdjson::SUCCESS) {
+        characters += characters_in(text);
+      }
+    }
+    return characters;
   }
 
   std::int64_t number(ondemand::value value) {
@@ -153,15 +205,22 @@ class LengthReader {
   }
 
   std::int64_t characters(ondemand::value value) {
+    std::string_view text;
+    if (value.get(text) != simdjson::SUCCESS) lines_.fail("is not JSON");
+    return tokens_of(characters_in(text));
+  }
+
+  static std::int64_t characters_in(std::string_view text) {
+    return std::ranges::count_if(
+        text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
+  }
+
+  [[nodiscard]] std::int64_t tokens_of(std::int64_t characters) const {
     if (field_.characters_per_token <= 0) {
       lines_.fail(fmt::format("'{}' is text: --characters-per-token says how long its tokens are",
                               printable(field_.name)));
     }
-    std::string_view text;
-    if (value.get(text) != simdjson::SUCCESS) lines_.fail("is not JSON");
-    const auto count = std::ranges::count_if(
-        text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
-    return std::llround(std::ceil(static_cast<double>(count) / field_.characters_per_token));
+    return std::llround(std::ceil(static_cast<double>(characters) / field_.characters_per_token));
   }
 
   const LengthField& field_;

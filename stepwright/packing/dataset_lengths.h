@@ -22,10 +22,10 @@ struct DatasetLengths {
 };
 
 /// Reads the lengths of a file of JSON lines, one document a line: a list is token ids, a whole
-/// number a length, text is counted in characters. Reads block by block: memory is bounded by the
-/// longest line (256 MiB at most) and the number of different lengths. Fails with `kInput`, naming
-/// file and line: a file that cannot be read, a line that is no JSON object, without the field, or
-/// with anything else in it.
+/// number a length, text is counted in characters, and so are the turns of a conversation. Reads
+/// block by block: memory is bounded by the longest line (256 MiB at most) and the number of
+/// different lengths. Fails with `kInput`, naming file and line: a file that cannot be read, a line
+/// that is no JSON object, without the field, or with anything else in it.
 DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const LengthField& field);
 
 /// The same histogram with at most `most` lengths: neighbours are joined at their mean length.

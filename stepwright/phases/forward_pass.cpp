@@ -1,14 +1,18 @@
 #include "stepwright/phases/forward_pass.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
+#include "stepwright/core/divide_up.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/simulate/price/uneven.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/simulate/timeline/simulation.h"
+#include "stepwright/step/document_sizes.h"
 #include "stepwright/step/forwards.h"
+#include "stepwright/step/token_growth.h"
 
 namespace stepwright {
 namespace {
@@ -21,6 +25,13 @@ class Forwards {
         cost_(job_),
         layouts_(group_layouts(job_.cluster, Grid(plan_))) {
     plan_.schedule.strands = 1;
+  }
+
+  /// The same sequences in micro-batches of another size, as many of them as fill all
+  /// ranks and positions.
+  Forwards(const PlannedJob& planned, std::int64_t micro_batch) : Forwards(planned) {
+    plan_.micro_batch = micro_batch;
+    job_.sequences = plan_.parallel.data * plan_.parallel.pipeline * micro_batch;
   }
 
   /// A pipeline fills once: each further batch adds what the second one does.
@@ -56,32 +67,54 @@ class Forwards {
     return simulate(program(of_batches(batches)), cost_, layouts_, plan_).step_time_s;
   }
 
-  /// Of the position with most work, what goes by pairs of documents and what by tokens.
+  /// Of the position with most work, what goes by pairs of documents and what more tokens take.
   [[nodiscard]] MicroBatchSeconds slowest() const {
-    const StepProgram forwards = program(job_);
-    const Prices prices = price_operators(forwards, cost_, layouts_, plan_.collectives);
+    StepProgram forwards = program(job_);
+    const std::vector<Passes> own = passes(forwards);
+    std::vector<Passes> larger = own;
+    if (has_unequal_lengths(job_)) {
+      for (Template& piece : forwards.templates) piece = with_tokens(piece, kTokenGrowth);
+      larger = passes(forwards);
+    }
     MicroBatchSeconds slowest;
+    double most_s = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i].all_s <= most_s) continue;
+      most_s = own[i].all_s;
+      slowest = {.attention = own[i].attention_s,
+                 .growth = std::max(0.0, larger[i].all_s - own[i].all_s) / (kTokenGrowth - 1)};
+    }
+    return slowest;
+  }
+
+  /// What a position's compute stream does of one micro-batch.
+  struct Passes {
+    double all_s = 0;
+    double attention_s = 0;
+  };
+  [[nodiscard]] std::vector<Passes> passes(const StepProgram& forwards) const {
+    const Prices prices = price_operators(forwards, cost_, layouts_, plan_.collectives);
+    std::vector<Passes> all;
     for (const Stage& stage : forwards.stages) {
       std::map<std::int32_t, const Sequence*> of_chunk;
       for (const Sequence& sequence : stage.sequences) {
         if (sequence.direction == Direction::kForward) of_chunk[sequence.chunk] = &sequence;
       }
-      MicroBatchSeconds seconds;
-      for (const auto& [chunk, sequence] : of_chunk) add(seconds, *sequence, forwards, prices);
-      if (seconds.attention + seconds.rest > slowest.attention + slowest.rest) slowest = seconds;
+      Passes& own = all.emplace_back();
+      for (const auto& [chunk, sequence] : of_chunk) add(own, *sequence, forwards, prices);
     }
-    return slowest;
+    return all;
   }
 
-  static void add(MicroBatchSeconds& seconds, const Sequence& sequence, const StepProgram& forwards,
+  static void add(Passes& passes, const Sequence& sequence, const StepProgram& forwards,
                   const Prices& prices) {
     for (const Item& item : sequence.items) {
       const auto which = static_cast<std::size_t>(item.which);
       const std::vector<Operator>& operators = forwards.templates[which].operators;
       for (std::size_t i = 0; i < operators.size(); ++i) {
         if (operators[i].stream != Stream::kCompute) continue;
-        const bool pairs = operators[i].shape.pairs > 0;
-        (pairs ? seconds.attention : seconds.rest) += prices[which][i].seconds;
+        passes.all_s += prices[which][i].seconds;
+        if (operators[i].shape.pairs > 0) passes.attention_s += prices[which][i].seconds;
       }
     }
   }
@@ -101,8 +134,15 @@ class Forwards {
 }  // namespace
 
 ForwardPass forward_pass(const PlannedJob& planned, std::int64_t batches) {
-  const Forwards forwards(planned);
-  return {.seconds = forwards.seconds(batches), .peak_bytes = forwards.peaks()};
+  const std::int64_t own = planned.job.method.forward_micro_batch;
+  if (own == 0 || own == planned.plan.micro_batch) {
+    const Forwards forwards(planned);
+    return {.seconds = forwards.seconds(batches), .peak_bytes = forwards.peaks()};
+  }
+  const Forwards forwards(planned, own);
+  const std::int64_t all = planned.job.sequences * batches;
+  const std::int64_t together = planned.plan.parallel.data * planned.plan.parallel.pipeline * own;
+  return {.seconds = forwards.seconds(divide_up(all, together)), .peak_bytes = forwards.peaks()};
 }
 
 }  // namespace stepwright

@@ -37,11 +37,16 @@ PlannedJob on_devices(const PlannedJob& planned, std::int64_t devices, const cha
   }
   parallel.data = devices / whole;
   other.job.cluster = resized(planned.job.cluster, devices);
-  if (const auto refused = illegal(other.job, other.plan)) {
-    fail_input(fmt::format("{}: the plan is not legal on {} devices: {}", field, devices,
-                           refused->message));
+  const auto refused = illegal(other.job, other.plan);
+  if (!refused) return other;
+  // Fewer devices share states in groups of their own size.
+  for (const Plan& nearest : refused->nearest) {
+    if (nearest.parallel != parallel || nearest.micro_batch != other.plan.micro_batch) continue;
+    other.plan = nearest;
+    return other;
   }
-  return other;
+  fail_input(
+      fmt::format("{}: the plan is not legal on {} devices: {}", field, devices, refused->message));
 }
 
 }  // namespace stepwright

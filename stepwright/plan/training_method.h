@@ -69,8 +69,10 @@ struct TrainingMethod {
   MethodKind kind = MethodKind::kPretrain;
   std::int64_t updates = 1;            ///< On the sequences of one step, one after the other.
   bool old_log_probabilities = false;  ///< A forward of the policy before the updates.
-  SecondModel reference;               ///< A frozen policy, of which a forward is taken.
-  SecondModel critic;                  ///< A trained model of values, as large as the policy.
+  /// Sequences of a micro-batch where forwards alone are taken; 0: the plan's.
+  std::int64_t forward_micro_batch = 0;
+  SecondModel reference;  ///< A frozen policy, of which a forward is taken.
+  SecondModel critic;     ///< A trained model of values, as large as the policy.
   /// Steps by which sequences may be older than the weights that they train; 0: generation waits.
   std::int64_t staleness = 1;
   std::optional<Rollout> rollout;

@@ -37,8 +37,7 @@ bool is_packed(const Job& job) {
 }  // namespace
 
 std::int64_t sequence_length(const Job& job, const Plan& plan, MicroBatchSize size) {
-  const bool filled = !job.documents || job.documents->packing.pad_to == PadTo::kLength;
-  if (filled || size == MicroBatchSize::kLargest) return job.length;
+  if (!has_unequal_lengths(job) || size == MicroBatchSize::kLargest) return job.length;
   const Packs& packs = job.documents->packs;
   if (size == MicroBatchSize::kLeast) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(packs.tokens.mean));
@@ -47,6 +46,10 @@ std::int64_t sequence_length(const Job& job, const Plan& plan, MicroBatchSize si
   const double longest =
       total_tokens(longest_of(packs.fills, compared(job.documents->packing, plan)));
   return std::min(job.length, filled_up(static_cast<std::int64_t>(std::ceil(longest)), multiple));
+}
+
+bool has_unequal_lengths(const Job& job) {
+  return job.documents && job.documents->packing.pad_to == PadTo::kLongest;
 }
 
 LengthHistogram masked_documents(const Job& job, const Plan& plan, MicroBatchSize size) {

@@ -13,6 +13,9 @@ namespace stepwright {
 /// Tokens of each sequence of a micro-batch, padding included, in the multiples that the plan cuts.
 std::int64_t sequence_length(const Job& job, const Plan& plan, MicroBatchSize size);
 
+/// Whether micro-batches have as many tokens as their longest sequence.
+bool has_unequal_lengths(const Job& job);
+
 /// The documents of one sequence that have masks of their own, as attention sees them: none where
 /// each sequence is one document as long as itself. Context parallelism cuts each document into two
 /// pieces for every rank, so that each is filled up to a multiple of that (Megatron-Core and

@@ -1,6 +1,7 @@
 #include "stepwright/step/emit.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "stepwright/step/adapter.h"
 
@@ -151,10 +152,10 @@ TensorId linear(Emit& e, TensorId x, const Product& p) {
   return y;
 }
 
-TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p) {
+TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held) {
   const TensorId weight = wide_weight(e, Phase::kDataGradient, p);
   const TensorId dx = product_result(e, "gradient", p, p.inner);
-  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight}, {dx});
+  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held}, {dx});
   return dx;
 }
 
@@ -246,10 +247,41 @@ void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart pa
             {tensor}, {tensor});
 }
 
+namespace {
+
+/// A product that Transformer Engine joins with the norm before it.
+bool is_joined_with_norm(const Emit& e, const Product& p) {
+  return e.s.kernels.transformer_engine && e.s.model->norm_placement != NormPlacement::kAfter &&
+         (p.part == LayerPart::kQkv || p.part == LayerPart::kFc1);
+}
+
+/// Such a product keeps what the norm gives of this rank's rows also where its weight rests
+/// (NVIDIA/TransformerEngine transformer_engine/pytorch/module/layernorm_linear.py: `ln_out`).
+std::optional<Keep> engine_input(const Emit& e, const Product& p) {
+  if (!is_joined_with_norm(e, p) || is_trained(e, e.out.parameter(p.part))) return std::nullopt;
+  return p.part == LayerPart::kQkv ? Keep::kQkvEngineInput : Keep::kFc1EngineInput;
+}
+
+/// Whether an adapter gathers its rows by itself, as that product has nothing to give it but its
+/// own rows (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/utils.py,
+/// `sequence_parallel_input_regather`).
+bool gathers_alone(const Emit& e, const Product& p) {
+  return is_joined_with_norm(e, p) && e.s.sequence_parallel && !e.s.keep_gathered &&
+         has_adapter(e, p) && !e.s.local_adapters;
+}
+
+}  // namespace
+
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p) {
-  const TensorId gathered = enter_tensor(e, x, {p.inner, p.part, e.forward});
-  e.kept.set(input, e.s.keep_gathered ? gathered : x);
-  return adapted_linear(e, gathered, p);
+  const Crossing crossing{p.inner, p.part, e.forward};
+  const TensorId gathered = enter_tensor(e, x, crossing);
+  const TensorId own = e.s.keep_gathered ? gathered : x;
+  e.kept.set(input, own);
+  const auto engine = engine_input(e, p);
+  if (engine && (own != x || !needs_input(e, p))) e.kept.set(*engine, x);
+  const TensorId y = linear(e, gathered, p);
+  add_adapter(e, gathers_alone(e, p) ? enter_tensor(e, x, crossing) : gathered, y, p);
+  return y;
 }
 
 namespace {
@@ -291,8 +323,16 @@ TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product&
     return backward_of_parts(e, dy, x, p, crossing);
   }
   const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
-  const TensorId partial = add_to(e, linear_data_gradient(e, dy, p), adapter.input, p);
-  const TensorId dx = leave_tensor(e, partial, crossing);
+  const auto engine = engine_input(e, p);
+  const TensorId base = linear_data_gradient(e, dy, p, engine ? e.kept.get(*engine) : -1);
+  TensorId dx = -1;
+  if (gathers_alone(e, p)) {
+    Product rows = p;
+    rows.rows = e.s.rows;
+    dx = add_to(e, leave_tensor(e, base, crossing), leave_tensor(e, adapter.input, crossing), rows);
+  } else {
+    dx = leave_tensor(e, add_to(e, base, adapter.input, p), crossing);
+  }
   linear_weight_gradient(e, dy, x, p);
   adapter_weight_gradient(e, adapter, x, p);
   return dx;

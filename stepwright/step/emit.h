@@ -70,7 +70,7 @@ TensorId product_result(Emit& e, std::string_view name, const Product& p, std::i
 /// Output [rows, columns] of a matrix product, without an adapter.
 TensorId linear(Emit& e, TensorId x, const Product& p);
 /// Gradient [rows, inner] with respect to the input.
-TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p);
+TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held = -1);
 /// Gradient of the weight, added to the accumulated one; nothing of a frozen one.
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p);
 /// Adds an operator's weight gradient to the accumulated one.

@@ -98,6 +98,7 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
   s.vocabulary = padded_vocabulary(job.model.vocabulary, s.tensor) / s.tensor;
+  s.local_adapters = job.model.adapters && framework_defaults(job.framework).local_adapters;
   s.keep_gathered = plan.tensor_input == TensorInput::kKeep;
   s.context_kind = plan.context_kind;
   s.storage = storage_type(job.precision);

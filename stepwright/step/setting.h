@@ -26,7 +26,8 @@ struct Setting {
   std::int64_t rows = 0;        ///< Rows of the residual stream: tokens, over tensor under SP.
   std::int64_t vocabulary = 0;  ///< Rows of the (padded) table on this rank.
   bool sequence_parallel = false;
-  bool keep_gathered = true;  ///< Column-parallel layers keep their gathered input.
+  bool local_adapters = false;  ///< Their A multiplies this rank's own rows.
+  bool keep_gathered = true;    ///< Column-parallel layers keep their gathered input.
   ContextKind context_kind = ContextKind::kRing;
   DType storage = DType::kBf16;   ///< Of activations and messages.
   DType matrix = DType::kBf16;    ///< Of matrix products.

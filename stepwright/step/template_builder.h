@@ -106,6 +106,8 @@ enum class Keep : std::uint8_t {
   kIndexCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
+  kQkvEngineInput,  ///< What a norm gives to a product that rests but keeps it (`engine_input`).
+  kFc1EngineInput,
   kQkvNarrow,  ///< Of an adapter beside a product: the result of A, its input, the input's mask.
   kQkvAdapterInput,
   kQkvAdapterMask,

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/model/encoder.h"
@@ -14,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 PlannedJob planned_on(Parallel degrees, std::string_view states) {
   PlannedJob planned;
@@ -154,6 +157,81 @@ TEST(WrittenPrograms, SwiftStartsMegatron) {
   groups.plan.sharding.group = 4;
   EXPECT_THAT(refusal_of("ms-swift", groups),
               HasSubstr("sharding NNI: megatron-core (ms-swift) runs NNN, NNG"));
+}
+
+/// Documents of a quarter of a sequence, packed as they come.
+PlannedJob packed_job(const Packing& packing) {
+  PlannedJob planned = planned_on({.data = 16}, "GGG");
+  DocumentBatch documents{.lengths = {{planned.job.length / 4, 1}}, .packing = packing};
+  documents.packs = make_packs(documents.lengths, packing, planned.job.length);
+  planned.job.documents = documents;
+  return planned;
+}
+
+std::string notes_of(std::string_view word, const PlannedJob& planned) {
+  return fmt::format("{}", fmt::join(export_plan(word, planned, "", true).notes, "\n"));
+}
+
+TEST(WrittenPrograms, SayHowDocumentsArePacked) {
+  const PlannedJob own = packed_job({.kind = PackingKind::kFirstFit,
+                                     .order = PackingOrder::kAsTheyCome,
+                                     .group = 5000,
+                                     .too_long = TooLong::kTruncate});
+  EXPECT_THAT(
+      text_of("axolotl", own),
+      AllOf(HasSubstr("sample_packing: true"), HasSubstr("group_size: 5000"),
+            HasSubstr("pad_to_sequence_len: true"), HasSubstr("excess_length_strategy: truncate")));
+  EXPECT_THAT(notes_of("axolotl", own), Not(HasSubstr("batch.packing")));
+  EXPECT_THAT(text_of("llama-factory", own),
+              AllOf(HasSubstr("stage: sft"), HasSubstr("neat_packing: true"),
+                    HasSubstr("preprocessing_batch_size: 5000")));
+  EXPECT_THAT(notes_of("llama-factory", own),
+              HasSubstr("`batch.packing.order` is longest there and arrival in the plan"));
+  EXPECT_THAT(text_of("ms-swift", own),
+              AllOf(HasSubstr("--packing true"), HasSubstr("--truncation_strategy right")));
+  EXPECT_THAT(notes_of("ms-swift", own),
+              HasSubstr("`batch.packing.pad_to` is longest there and length in the plan"));
+  EXPECT_THAT(notes_of("deepspeed", own), HasSubstr("does not say how documents are packed"));
+  EXPECT_THAT(text_of("axolotl", packed_job({.kind = PackingKind::kGreedy})),
+              HasSubstr("sample_packing_sequentially: true"));
+}
+
+TEST(WrittenPrograms, BridgeSaysAdaptersAndWhatTheyKeep) {
+  PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
+  planned.plan.sequence_parallel = true;
+  planned.job.model.adapters = Adapters{.rank = 8, .alpha = 16, .joined = true};
+  planned.job.model.adapters->targets = possible_targets(planned.job.model);
+  const std::string gathers = "sequence_parallel_input_regather=True";
+  for (const TensorInput input : {TensorInput::kKeep, TensorInput::kRegather}) {
+    planned.plan.tensor_input = input;
+    const LaunchFile file = export_plan("nemo", planned, "");
+    EXPECT_THAT(file.text,
+                AllOf(HasSubstr("peft=LoRA("), HasSubstr("\"linear_qkv\", \"linear_proj\""),
+                      HasSubstr("dim=8"), HasSubstr("alpha=16")));
+    EXPECT_EQ(file.text.find(gathers) != std::string::npos, input == TensorInput::kRegather);
+    EXPECT_EQ(file.started.plan.tensor_input, input);
+  }
+  EXPECT_NO_THROW(export_plan("ms-swift", planned, ""));
+  planned.plan.tensor_input = TensorInput::kKeep;
+  EXPECT_THAT(refusal_of("ms-swift", planned), HasSubstr("tensor_input keep: "));
+}
+
+TEST(WrittenPrograms, BridgeSaysAttentionInFp8) {
+  PlannedJob planned = planned_on({.data = 16}, "NNG");
+  planned.job.cluster = *built_in_cluster("dgx-h100", 2);
+  planned.job.precision = DType::kFp8;
+  EXPECT_THAT(text_of("nemo", planned), HasSubstr("bf16_with_fp8_delayed_scaling_mixed"));
+  planned.job.kernels.narrow_attention = true;
+  const LaunchFile file = export_plan("nemo", planned, "", true);
+  EXPECT_TRUE(file.started.job.kernels.narrow_attention);
+  EXPECT_THAT(file.text, HasSubstr("fp8_dot_product_attention=True"));
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = planned.job.model;
+  given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
+  const SourceFile source{"recipe.py", file.text};
+  EXPECT_TRUE(import_sources("nemo", {&source, 1}, given).planned.job.kernels.narrow_attention);
+  EXPECT_FALSE(export_plan("megatron", planned, "", true).started.job.kernels.narrow_attention);
 }
 
 TEST(WrittenPrograms, NemoRlSaysItsPolicy) {

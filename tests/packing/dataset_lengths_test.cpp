@@ -48,7 +48,25 @@ TEST_F(DatasetLengthsTest, CountsCharactersOfTextWhereTheyAreSaidToBeTokens) {
   EXPECT_THAT(refusal(text, {.name = "text"}), HasSubstr("--characters-per-token"));
 }
 
+TEST_F(DatasetLengthsTest, CountsTheTurnsOfConversations) {
+  const std::string text =
+      "{\"m\": [{\"role\": \"user\", \"content\": \"abcd\"}, {\"role\": \"assistant\", "
+      "\"content\": "
+      "[{\"type\": \"text\", \"text\": \"efgh\"}, {\"type\": \"image\"}]}]}\n"
+      "{\"m\": [{\"from\": \"human\", \"value\": \"ab\"}, {\"from\": \"gpt\", \"value\": null}]}\n"
+      "{\"m\": []}\n";
+  const DatasetLengths made = read(text, {.name = "m", .characters_per_token = 2});
+  EXPECT_EQ(made.histogram, (LengthHistogram{{1, 1}, {4, 1}}));
+  EXPECT_EQ(made.empty, 1);
+  EXPECT_THAT(refusal(text, {.name = "m"}), HasSubstr("'m' is text: --characters-per-token"));
+  EXPECT_THAT(refusal("{\"m\": [{\"role\": \"user\"}]}\n", {.name = "m"}),
+              HasSubstr("data.jsonl:1: a turn of 'm' has neither content nor value"));
+  EXPECT_THAT(refusal("{\"m\": [1, {\"value\": \"a\"}]}\n", {.name = "m"}),
+              HasSubstr("no token id"));
+}
+
 TEST_F(DatasetLengthsTest, NamesTheLineThatIsWrong) {
+  EXPECT_THAT(refusal("PAR1\x15\x04", {.name = "n"}), HasSubstr("data.jsonl: is Parquet"));
   EXPECT_THAT(refusal("{\"n\": 1}\n{\"m\": 1}\n", {.name = "n"}),
               HasSubstr("data.jsonl:2: has no field 'n'"));
   EXPECT_THAT(refusal("{\"n\": 1}\nnonsense\n", {.name = "n"}), HasSubstr("data.jsonl:2: is not"));

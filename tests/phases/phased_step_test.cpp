@@ -103,6 +103,15 @@ TEST(PhasedStep, ModelsOnDevicesOfTheirOwnWorkBeside) {
   EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
 }
 
+TEST(PhasedStep, OnFewerDevicesStatesAreSharedInGroupsOfTheirOwnSize) {
+  const PlannedJob planned = plan_of(
+      "parallel: {tensor: 2, data: 8}\nsequence_parallel: true\nsharding: {states: III, "
+      "group: 8}\n",
+      "{kind: ppo, critic: {devices: 8}, rollout: {tokens_per_s: 2000}}");
+  const PhasedStep step = phased_step(planned);
+  EXPECT_GT(step.seconds(PhaseKind::kCriticUpdate), step.seconds(PhaseKind::kUpdate));
+}
+
 TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
   const PlannedJob planned =
       plan_of(kPlan, "{kind: grpo, rollout: {tokens_per_s: 2000, tensor: 8}}",

@@ -22,6 +22,7 @@ namespace {
 struct PublishedStep {
   std::string id, gpus, model, note, on_policy;
   std::optional<double> old_s, reference_s, update_s, step_s, weight_sync_s;
+  std::optional<double> forwards_s;  ///< Of policy and reference together.
   PhasedStep predicted;
 
   /// Of the printed update, over what the devices are predicted to work in it: lengths are assumed.
@@ -65,6 +66,7 @@ const std::vector<PublishedStep>& published_steps() {
                        .update_s = number("update_s"),
                        .step_s = number("step_s"),
                        .weight_sync_s = number("weight_sync_s"),
+                       .forwards_s = number("forwards_s"),
                        .predicted = phased_step(plan_of_row(text("job"), text("plan")))});
     }
     return steps;
@@ -85,6 +87,11 @@ std::string error_text(double predicted, const std::optional<double>& printed) {
   return fmt::format("{:.0f} s ({})", *printed, percent(predicted / *printed - 1));
 }
 
+double both_forwards_s(const PublishedStep& step) {
+  return step.predicted.seconds(PhaseKind::kOldLogProbabilities) +
+         step.predicted.seconds(PhaseKind::kReference);
+}
+
 /// The table of docs/phases.md of log-probabilities beside updates.
 std::string table_of_forwards() {
   std::string text =
@@ -92,11 +99,27 @@ std::string table_of_forwards() {
       "| "
       "reference, printed | sequences that explain the update |\n|---|---|---|---|---|---|---|\n";
   for (const PublishedStep& step : published_steps()) {
-    if (!step.update_s) continue;
+    if (!step.update_s || step.forwards_s) continue;
     const double forward = step.forward_s();
     text += fmt::format("| {} | {} | {:.0f} s | {:.0f} s | {} | {} | {:.0f} tokens |\n", step.id,
                         step.gpus, *step.update_s, forward, error_text(forward, step.old_s),
                         error_text(forward, step.reference_s), step.explaining_length());
+  }
+  return text;
+}
+
+/// The table of phases of sequences whose length is known.
+std::string table_of_phases() {
+  std::string text =
+      "| run | GPUs | updates, predicted | printed | both forwards, predicted | printed |\n"
+      "|---|---|---|---|---|---|\n";
+  for (const PublishedStep& step : published_steps()) {
+    if (!step.forwards_s) continue;
+    const double updates = step.predicted.seconds(PhaseKind::kUpdate);
+    const double forwards = both_forwards_s(step);
+    text += fmt::format("| {} ({}) | {} | {:.1f} s | {} | {:.1f} s | {} |\n", step.id, step.model,
+                        step.gpus, updates, error_text(updates, step.update_s), forwards,
+                        error_text(forwards, step.forwards_s));
   }
   return text;
 }
@@ -187,6 +210,7 @@ TEST(PublishedSteps, StandInTheDocument) {
   std::ifstream file("docs/phases.md");
   const std::string document{std::istreambuf_iterator<char>(file), {}};
   EXPECT_NE(document.find(table_of_forwards()), std::string::npos) << table_of_forwards();
+  EXPECT_NE(document.find(table_of_phases()), std::string::npos) << table_of_phases();
   EXPECT_NE(document.find(table_of_steps()), std::string::npos) << table_of_steps();
   EXPECT_NE(document.find(table_of_syncs()), std::string::npos) << table_of_syncs();
   const std::string median_text =

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "stepwright/model/flops.h"
@@ -106,6 +107,57 @@ TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
   Job dropping = adapted_job({kFc2});
   dropping.model.adapters->dropout = 0.1;
   EXPECT_EQ(saved_bytes(layer(dropping, 1).forward), always + kTokens * (2 * (kFfn + 8) + kFfn));
+}
+
+/// Two tensor ranks under sequence parallelism, each with half of the rows between products.
+Plan halved(const Job& job, TensorInput input) {
+  Plan plan = plan_of(job, 2, 1);
+  plan.sequence_parallel = true;
+  plan.tensor_input = input;
+  return plan;
+}
+
+/// What Transformer Engine keeps more than autograd: of both products behind a norm what it gives,
+/// of a rank's own rows, unless an adapter keeps the very same.
+TEST(Adapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
+  const auto more = [](std::initializer_list<AdapterTarget> targets, bool cut, TensorInput input) {
+    Job job = adapted_job(targets);
+    const Plan plan = cut ? halved(job, input) : one_device();
+    const double plain = saved_bytes(layer(job, 1, plan).forward);
+    job.kernels.transformer_engine = true;
+    return saved_bytes(layer(job, 1, plan).forward) - plain;
+  };
+  const double both = 2 * 2 * kTokens * kHidden;
+  EXPECT_EQ(more({}, true, TensorInput::kKeep), both / 2);
+  EXPECT_EQ(more({}, true, TensorInput::kRegather), 0);
+  EXPECT_EQ(more({kQuery}, true, TensorInput::kRegather), both / 4);
+  EXPECT_EQ(more({kFc2}, true, TensorInput::kKeep), both / 2);
+  EXPECT_EQ(more({}, false, TensorInput::kKeep), 0);
+  EXPECT_EQ(more({kFc2}, false, TensorInput::kKeep), both);
+}
+
+/// There an adapter that keeps its own rows alone gathers them by itself, forward and backward, and
+/// hands their gradient back by itself.
+TEST(Adapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
+  const auto messages = [](bool engine, TensorInput input) {
+    Job job = adapted_job({});
+    job.kernels.transformer_engine = engine;
+    const BlockPair pair = layer(job, 1, halved(job, input));
+    std::array<std::int64_t, 3> counts{};
+    for (const Operator& op : pair.forward.operators) {
+      counts[0] += op.kind == OperatorKind::kAllGather ? 1 : 0;
+    }
+    for (const Operator& op : pair.backward.operators) {
+      counts[1] += op.kind == OperatorKind::kAllGather ? 1 : 0;
+      counts[2] += op.kind == OperatorKind::kReduceScatter ? 1 : 0;
+    }
+    return counts;
+  };
+  using Counts = std::array<std::int64_t, 3>;
+  EXPECT_EQ(messages(false, TensorInput::kKeep), (Counts{2, 2, 2}));
+  EXPECT_EQ(messages(true, TensorInput::kKeep), (Counts{2, 2, 2}));
+  EXPECT_EQ(messages(false, TensorInput::kRegather), (Counts{2, 4, 2}));
+  EXPECT_EQ(messages(true, TensorInput::kRegather), (Counts{4, 4, 4}));
 }
 
 /// 2 bytes of each frozen weight; of trained ones 2, with fp32 sums of gradients, and a master copy

@@ -434,7 +434,7 @@ def lengths(
     Args:
         files: JSON lines and Parquet (with pyarrow), one document a row, of any size; or files of
             lengths to join.
-        field: The key or column that holds token ids, a length, or text.
+        field: The key or column that holds token ids, a length, text, or turns of a conversation.
         characters_per_token: Of text: how long its tokens are, by your tokenizer.
         output: Where to write the file for `batch.lengths` of a job.
     """

@@ -114,6 +114,26 @@ class Functions(PlaceTest):
     @unittest.skipUnless(
         importlib.util.find_spec("pyarrow"), "pyarrow is not installed (tools/setup.sh test)"
     )
+    def test_lengths_of_conversations_are_those_of_their_text(self):
+        import pyarrow
+        import pyarrow.parquet
+
+        turns = [[{"role": "user", "content": "abcd"}, {"role": "assistant", "content": None}], []]
+        parts = [[{"from": "human", "value": [{"type": "text", "text": "abcdef"}]}]]
+        path = self.folder / "turns.parquet"
+        for rows, documents, tokens in ((turns, 1, 2), (parts, 1, 3)):
+            pyarrow.parquet.write_table(pyarrow.table({"m": rows}), path)
+            made = stepwright.lengths(path, "m", characters_per_token=2)
+            self.assertEqual((made.documents, made.tokens), (documents, tokens))
+        with self.assertRaisesRegex(stepwright.InputError, "characters_per_token"):
+            stepwright.lengths(path, "m")
+        pyarrow.parquet.write_table(pyarrow.table({"m": [["a", "b"]]}), path)
+        with self.assertRaisesRegex(stepwright.InputError, "token ids or of turns"):
+            stepwright.lengths(path, "m")
+
+    @unittest.skipUnless(
+        importlib.util.find_spec("pyarrow"), "pyarrow is not installed (tools/setup.sh test)"
+    )
     def test_lengths_of_parquet_are_those_of_lines(self):
         import pyarrow
         import pyarrow.parquet

@@ -69,9 +69,20 @@ void add_axolotl_start(Tree& file) {
   data.set("path", "mhenrichsen/alpaca_2k_test").set("type", "alpaca");
   file.set("datasets", Tree::sequence().add(data));
   file.set("output_dir", "./stepwright-output");
-  file.set("sample_packing", false).set("pad_to_sequence_len", true);
   file.set("max_steps", kSteps).set("learning_rate", Tree::scalar("3.0e-4", false));
   file.set("lr_scheduler", "cosine").set("logging_steps", 1);
+}
+
+/// src/axolotl/utils/schemas/config.py: sample_packing, sample_packing_group_size,
+/// excess_length_strategy.
+void add_axolotl_packing(Tree& file, const Job& job) {
+  const Packing packing = job.documents ? job.documents->packing : Packing{};
+  const bool packs = packing.kind != PackingKind::kNone;
+  file.set("sample_packing", packs);
+  if (packing.kind == PackingKind::kGreedy) file.set("sample_packing_sequentially", true);
+  if (packs && packing.group > 0) file.set("sample_packing_group_size", packing.group);
+  file.set("pad_to_sequence_len", packing.pad_to == PadTo::kLength);
+  if (packing.too_long == TooLong::kTruncate) file.set("excess_length_strategy", "truncate");
 }
 
 /// src/axolotl/loaders/adapter.py, src/axolotl/utils/schemas/peft.py: qlora is LoRA over 4 bits.
@@ -110,6 +121,7 @@ std::string write_axolotl(const PlannedJob& planned, const std::vector<std::stri
   Tree file = Tree::mapping();
   file.set("base_model", model_folder(job));
   add_axolotl_start(file);
+  add_axolotl_packing(file, job);
   file.set("sequence_len", job.length);
   file.set("micro_batch_size", plan.micro_batch);
   file.set("gradient_accumulation_steps", micro_batches(job, plan));

@@ -162,6 +162,9 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
   if (peft.word("()", "") != "LoRA") return;
   static_cast<void>(root.find("peft"));
   draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
+  if (peft.flag("sequence_parallel_input_regather", false)) {
+    draft.tensor_input = TensorInput::kRegather;
+  }
 }
 
 }  // namespace

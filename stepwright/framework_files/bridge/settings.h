@@ -40,6 +40,7 @@ inline constexpr KnownSetting kBridgeSettings[] = {
     {"peft.alpha", "job.adapters.alpha"},
     {"peft.dropout", "job.adapters.dropout"},
     {"peft.target_modules", "job.adapters.targets"},
+    {"peft.sequence_parallel_input_regather", "tensor_input"},
     {"peft.*", ""},
     {"set_*", "", Matters::kYes, "what this function changes"},
     {"apply_rope_fusion", "", Matters::kYes, "that the rotary embedding is several kernels",

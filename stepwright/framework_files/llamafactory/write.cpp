@@ -28,11 +28,25 @@ std::string_view llamafactory_attention(AttentionKernel kernel) {
   return kernel == AttentionKernel::kFlash3 ? "fa3" : "sdpa";
 }
 
-/// Data and a rate with which it starts; data/dataset_info.json has c4_demo.
-void add_llamafactory_start(Tree& file) {
+/// Documents that are packed, of conversations: src/llamafactory/hparams/data_args.py.
+void add_llamafactory_packing(Tree& file, const Packing& packing) {
+  const bool packs = packing.kind != PackingKind::kNone;
+  file.set("stage", "sft").set("do_train", true);
+  file.set("dataset", "alpaca_en_demo").set("template", "default");
+  file.set("packing", packs);
+  if (packs && packing.masks) file.set("neat_packing", true);
+  if (packs && packing.group > 0) file.set("preprocessing_batch_size", packing.group);
+}
+
+/// Data and a rate with which it starts; data/dataset_info.json has them.
+void add_llamafactory_start(Tree& file, const Job& job) {
   constexpr int kSteps = 100;
-  file.set("stage", "pt").set("do_train", true);
-  file.set("dataset", "c4_demo").set("packing", true);
+  if (job.documents) {
+    add_llamafactory_packing(file, job.documents->packing);
+  } else {
+    file.set("stage", "pt").set("do_train", true);
+    file.set("dataset", "c4_demo").set("packing", true);
+  }
   file.set("output_dir", "./stepwright-output").set("report_to", "none");
   file.set("max_steps", kSteps).set("learning_rate", Tree::scalar("3.0e-4", false));
   file.set("lr_scheduler_type", "cosine").set("logging_steps", 1);
@@ -60,7 +74,7 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
   const Plan& plan = planned.plan;
   Tree file = Tree::mapping();
   file.set("model_name_or_path", model_folder(job));
-  add_llamafactory_start(file);
+  add_llamafactory_start(file, job);
   file.set("cutoff_len", job.length);
   file.set("per_device_train_batch_size", plan.micro_batch);
   file.set("gradient_accumulation_steps", micro_batches(job, plan));

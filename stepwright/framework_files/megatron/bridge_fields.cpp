@@ -126,7 +126,8 @@ void add_precision(Node root, BridgeFields& bridge) {
       }
     }
     if (section != "mixed_precision") continue;
-    for (const std::string_view name : {"fp8", "fp8_recipe", "fp4", "grad_reduce_in_fp32"}) {
+    for (const std::string_view name : {"fp8", "fp8_recipe", "fp4", "grad_reduce_in_fp32",
+                                        "fp8_dot_product_attention", "fp8_multi_head_attention"}) {
       const auto value = fields.find(name);
       if (value) set(name, value->text(), *value, "mixed_precision." + std::string(name));
     }
@@ -220,7 +221,7 @@ BridgeFields bridge_fields(Node root) {
   const auto target = root.find("_target_");
   bridge.whole = target && target->text().ends_with("ConfigContainer");
   for (const auto& [section, node] : root.members()) {
-    if (node.is_mapping()) add_section(section, node, bridge);
+    if (node.is_mapping() && section != "peft") add_section(section, node, bridge);
   }
   // src/megatron/bridge/training/config.py: either switch sets both.
   const auto optimizer = root.find("optimizer");

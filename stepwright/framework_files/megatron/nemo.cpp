@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/mixers.h"
@@ -67,6 +69,72 @@ constexpr Named<DType> kBridgePrecisions[] = {{DType::kBf16, "bf16_mixed"},
                                               {DType::kFp16, "16-mixed"},
                                               {DType::kFp8, "bf16_with_fp8_delayed_scaling_mixed"},
                                               {DType::kMxfp8, "bf16_with_mxfp8_mixed"}};
+
+/// The fields of the recipes that those words stand for (src/megatron/bridge/training/
+/// mixed_precision.py), where attention multiplies in fp8, too: no word says that.
+constexpr std::pair<DType, std::string_view> kBridgeNarrow[] = {
+    {DType::kFp8,
+     "fp8=\"hybrid\", fp8_recipe=\"delayed\", fp8_amax_history_len=1024, "
+     "fp8_amax_compute_algo=\"max\", fp8_param_gather=True"},
+    {DType::kMxfp8,
+     "fp8=\"e4m3\", fp8_recipe=\"mxfp8\", fp8_param_gather=True, "
+     "reuse_grad_buf_for_mxfp8_param_ag=True"}};
+
+/// The precision of a container; empty: its model's.
+std::string precision_line(const Job& job) {
+  const auto* narrow =
+      std::ranges::find(kBridgeNarrow, job.precision, [](const auto& each) { return each.first; });
+  if (job.kernels.narrow_attention && narrow != std::end(kBridgeNarrow)) {
+    return fmt::format(
+        "        mixed_precision=MixedPrecisionConfig(\n            bf16=True, "
+        "params_dtype=torch.bfloat16, pipeline_dtype=torch.bfloat16, grad_reduce_in_fp32=True,\n"
+        "            {},\n            fp8_dot_product_attention=True,\n        ),\n",
+        narrow->second);
+  }
+  const std::string_view word = name_of(kBridgePrecisions, job.precision);
+  return word.empty() ? "" : fmt::format("        mixed_precision=\"{}\",\n", word);
+}
+
+/// src/megatron/bridge/peft/lora.py: LoRA.
+std::string adapter_lines(const PlannedJob& planned) {
+  const auto& adapters = planned.job.model.adapters;
+  if (!adapters) return "";
+  const bool regathers =
+      planned.plan.sequence_parallel && planned.plan.tensor_input == TensorInput::kRegather;
+  return fmt::format(
+      "        peft=LoRA(\n            target_modules=[\"{}\"],\n            dim={},\n            "
+      "alpha={},\n            dropout={},\n{}        ),\n",
+      fmt::join(named_adapter_modules(planned.job.model), "\", \""), adapters->rank,
+      adapters->alpha, adapters->dropout,
+      regathers ? "            sequence_parallel_input_regather=True,\n" : "");
+}
+
+/// Settings of adapters in a container.
+constexpr KnownSetting kPeftSettings[] = {
+    {"peft.()", "job.adapters"},
+    {"peft._target_", "job.adapters"},
+    {"peft.dim", "job.adapters.rank", Matters::kYes, "adapters: all is trained here"},
+    {"peft.alpha", "job.adapters.alpha"},
+    {"peft.dropout", "job.adapters.dropout"},
+    {"peft.target_modules", "job.adapters.targets"},
+    {"peft.sequence_parallel_input_regather", "tensor_input"},
+    {"peft.*", ""}};
+
+/// Reads the adapters of a container.
+void read_container_adapters(Node root, const std::string& file, Draft& draft) {
+  const auto given = root.find("peft");
+  if (!given || !given->is_mapping()) return;
+  const Document own = Document::from(Tree::mapping().set("peft", given->tree()), file);
+  const Fields all(own.root());
+  const Fields peft = all.section("peft");
+  const std::string type = peft.word("()", "") + peft.word("_target_", "");
+  if (type == "LoRA" || type.ends_with(".LoRA")) {
+    draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
+    const bool regathers = peft.flag("sequence_parallel_input_regather", false);
+    if (regathers) draft.tensor_input = TensorInput::kRegather;
+  }
+  list_settings(all, file, kPeftSettings, draft.report);
+}
 
 BridgeField place_of(std::string_view field) {
   const auto* found = std::ranges::find(kBridgeFields, field, &BridgeField::field);
@@ -145,9 +213,16 @@ std::string_view provider_of(const Architecture& model) {
   return model.latent ? "MLAModelProvider" : "GPTModelProvider";
 }
 
-/// What few models need.
-std::string imports_of(const Architecture& model) {
+/// What few jobs need.
+std::string imports_of(const Job& job) {
+  const Architecture& model = job.model;
   std::string text;
+  if (model.adapters) text += "from megatron.bridge.peft.lora import LoRA\n";
+  if (job.kernels.narrow_attention) {
+    text +=
+        "import torch\nfrom megatron.bridge.training.mixed_precision import "
+        "MixedPrecisionConfig\n";
+  }
   if (is_hybrid(model)) {
     text += "from megatron.bridge.models.mamba.mamba_provider import MambaModelProvider\n";
   }
@@ -174,8 +249,6 @@ void take_recipe_below(const std::string& file, BridgeFields& bridge, Draft& dra
 }  // namespace
 
 std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const DType precision = planned.job.precision;
-  const std::string_view word = name_of(kBridgePrecisions, precision);
   const Tree fields = megatron_fields(planned, "");
   std::string body;
   std::string types = "ConfigContainer";
@@ -186,7 +259,7 @@ std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>
     body += fmt::format("        {}={}(\n{}        ),\n", name, made, lines);
     if (name != "model") types += fmt::format(", {}", type);
   }
-  if (!word.empty()) body += fmt::format("        mixed_precision=\"{}\",\n", word);
+  body += precision_line(planned.job) + adapter_lines(planned);
   return fmt::format(
       "{}\nimport torch.nn.functional as F\nfrom megatron.bridge.models.gpt_provider import "
       "GPTModelProvider\nfrom megatron.bridge.models.mla_provider import MLAModelProvider  # noqa: "
@@ -194,7 +267,7 @@ std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>
       "from megatron.core import activations  # noqa: F401\nfrom megatron.core.transformer.enums "
       "import AttnBackend  # noqa: F401\n\n\n"
       "def stepwright_plan() -> ConfigContainer:\n    return ConfigContainer(\n{}    )\n",
-      comment_lines(header), imports_of(planned.job.model), types, body);
+      comment_lines(header), imports_of(planned.job), types, body);
 }
 
 void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -213,6 +286,7 @@ void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& dra
   read_megatron_fields(said, draft, given, file.name);
   list_settings(said, file.name, kMegatronSettings, draft.report);
   report_bridge(bridge, draft.report);
+  read_container_adapters(document.root(), file.name, draft);
   std::erase_if(draft.report.read,
                 [&](const ReadSetting& one) { return one.name == bridge.assumed; });
 }

@@ -153,6 +153,12 @@ void read_swift_megatron(std::span<const ShellWord> command, const std::string& 
   std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
   std::erase_if(draft.report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
   read_tuner(own, "full", given, draft);
+  if (draft.adapters) {
+    // Which are its own: they keep and multiply their rank's rows.
+    draft.framework.variant = "ms-swift";
+    draft.tensor_input = TensorInput::kRegather;
+  }
+  read_swift_packing(own, given, draft);
   list_settings(own, name, kSwiftMegatronSettings, draft.report);
   for (auto& one : draft.report.read) {
     const auto flag = arguments.flags.find(one.name);

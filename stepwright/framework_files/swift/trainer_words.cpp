@@ -123,8 +123,6 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
   if (draft.adapters->base != DType::kBf16) static_cast<void>(fields.find("quant_method"));
 }
 
-namespace {
-
 /// modelscope/ms-swift swift/dataset/packing.py: `calculate_matched_group` packs by
 /// `binpacking.to_constant_volume`, the longest first, and what does not fill the last sequence of
 /// a group goes on into the next; swift/arguments/base_args/template_args.py: what is longer than
@@ -144,8 +142,6 @@ void read_swift_packing(const Fields& fields, const Given& given, Draft& draft) 
   words.packing.kind = fields.choice("packing_strategy", kPackers, PackingKind::kFirstFit);
   take_packing(fields, "packing", words, given, draft);
 }
-
-}  // namespace
 
 void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
                         Draft& draft) {

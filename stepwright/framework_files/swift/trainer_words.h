@@ -14,4 +14,7 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
 /// modelscope/ms-swift swift/arguments/tuner_args.py, swift/arguments/base_args/quant_args.py.
 void read_tuner(const Fields& fields, std::string_view usual, const Given& given, Draft& draft);
 
+/// Takes how documents are packed, where a person says how long they are.
+void read_swift_packing(const Fields& fields, const Given& given, Draft& draft);
+
 }  // namespace stepwright

@@ -126,6 +126,18 @@ std::string swift_adapters(const Architecture& model) {
       adapters.rank, adapters.alpha, adapters.dropout, fmt::join(adapter_modules(model), " "));
 }
 
+/// swift/arguments/base_args: packing, packing_strategy, truncation_strategy.
+std::string swift_packing(const Job& job) {
+  if (!job.documents) return "";
+  const Packing& packing = job.documents->packing;
+  std::string lines;
+  if (packing.kind != PackingKind::kNone) lines += "  --packing true \\\n";
+  if (packing.kind == PackingKind::kGreedy) lines += "  --packing_strategy sequential \\\n";
+  if (packing.too_long == TooLong::kTruncate) lines += "  --truncation_strategy right \\\n";
+  if (packing.too_long == TooLong::kSplit) lines += "  --truncation_strategy split \\\n";
+  return lines;
+}
+
 std::string_view swift_type(DType precision) {
   if (precision == DType::kFp32) return "float32";
   return precision == DType::kFp16 ? "float16" : "bfloat16";
@@ -156,7 +168,7 @@ std::string write_swift(const PlannedJob& planned, const std::vector<std::string
       "MASTER_PORT\nmegatron sft \\\n";
   text += fmt::format("  --model {} \\\n  --torch_dtype {} \\\n", model_folder(planned.job),
                       swift_type(planned.job.precision));
-  text += swift_adapters(planned.job.model);
+  text += swift_adapters(planned.job.model) + swift_packing(planned.job);
   return text + swift_lines(fields, planned.job.model) + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 

@@ -15,15 +15,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostUpdates = 1 << 20;
+constexpr std::int64_t kMostSequences = 1 << 20;
 constexpr double kMostTokensPerS = 1e12;
 constexpr double kLongestTime = 1e9;
 
 /// The keys of each kind beside `kind`.
 std::span<const std::string_view> keys_of(MethodKind kind) {
-  static constexpr std::string_view kAll[] = {"rollout",   "updates", "old_log_probabilities",
-                                              "staleness", "critic",  "reference",
-                                              "dispatch"};
-  static constexpr std::string_view kOfPairs[] = {"updates", "reference"};
+  static constexpr std::string_view kAll[] = {
+      "rollout",   "updates", "old_log_probabilities", "forward_micro_batch", "staleness", "critic",
+      "reference", "dispatch"};
+  static constexpr std::string_view kOfPairs[] = {"updates", "forward_micro_batch", "reference"};
   switch (kind) {
     case MethodKind::kPretrain:
     case MethodKind::kSft: return {};
@@ -168,6 +169,9 @@ TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
   if (const auto given = objective.find("updates")) {
     method.updates = given->integer(1, kMostUpdates);
   }
+  if (const auto given = objective.find("forward_micro_batch")) {
+    method.forward_micro_batch = given->integer(1, kMostSequences);
+  }
   if (const auto given = objective.find("old_log_probabilities")) {
     method.old_log_probabilities = given->boolean();
   }
@@ -182,6 +186,7 @@ void write_method(Json& objective, const TrainingMethod& method) {
   objective["kind"] = name_of(kMethodNames, method.kind);
   if (keys_of(method.kind).empty()) return;
   objective["updates"] = method.updates;
+  if (method.forward_micro_batch > 0) objective["forward_micro_batch"] = method.forward_micro_batch;
   objective["reference"] = second_model_json(method.reference);
   if (method.kind == MethodKind::kPpo) objective["critic"] = second_model_json(method.critic);
   if (!method.rollout) return;

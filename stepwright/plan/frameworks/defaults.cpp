@@ -100,6 +100,8 @@ Kernels started_kernels(const Job& job) {
   const auto place = static_cast<std::size_t>(asked.attention);
   if (selected_attention(job.framework)[place]) kernels.attention = asked.attention;
   kernels.fused_cross_entropy = asked.fused_cross_entropy;
+  kernels.narrow_attention =
+      asked.narrow_attention && framework_defaults(job.framework).narrow_attention;
   const bool in_place = asked.masters == Masters::kNone && !job.model.adapters;
   if (in_place && job.precision == DType::kBf16 &&
       framework_defaults(job.framework).updates_in_place) {
@@ -146,7 +148,12 @@ DType default_gradients(const Job& job, Plan plan) {
 }
 
 TensorInput default_tensor_input(const Job& job) {
-  return framework_defaults(job.framework).tensor_input;
+  const FrameworkDefaults defaults = framework_defaults(job.framework);
+  // Layers of Transformer Engine hand their adapters gathered rows, which these keep
+  // (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/lora.py, sequence_parallel_input_regather
+  // is off).
+  const bool handed = job.kernels.transformer_engine && !defaults.local_adapters;
+  return job.model.adapters && handed ? TensorInput::kKeep : defaults.tensor_input;
 }
 
 std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan) {

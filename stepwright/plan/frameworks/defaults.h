@@ -97,6 +97,7 @@ struct FrameworkDefaults {
   /// Its files can say that updates of whole models in bf16 compute with the parameters themselves
   /// (`Masters::kNone`).
   bool updates_in_place = false;
+  bool narrow_attention = false;  ///< Its files can say `Kernels::narrow_attention`.
   Optimizer optimizer = Optimizer::kAdam;
   Optimizer latent_optimizer = Optimizer::kAdam;  ///< Of models with latent attention.
   /// Communication that runs beside computation, in the order of `kOverlapNames`.
@@ -104,6 +105,8 @@ struct FrameworkDefaults {
   bool stored_gradients = false;  ///< Gradients are summed in the type of the parameters, not fp32.
   TensorInput tensor_input = Plan{}.tensor_input;
   bool joined_adapters = false;  ///< As `Adapters::joined`.
+  /// Under sequence parallelism A multiplies a rank's own rows, and what it gives is gathered.
+  bool local_adapters = false;
   StageSplit layers = StageSplit::kEven;
   /// Bytes of gradients that fill a bucket of DistributedDataParallel, where they are reduced
   /// beside the backward; else all in one message. 0: as plans do.

@@ -86,9 +86,19 @@ DefaultSetting updates_in_place(Node node) {
   return [in_place](FrameworkDefaults& defaults) { defaults.updates_in_place = in_place; };
 }
 
+DefaultSetting narrow_attention(Node node) {
+  const bool narrow = node.boolean();
+  return [narrow](FrameworkDefaults& defaults) { defaults.narrow_attention = narrow; };
+}
+
 DefaultSetting joined_adapters(Node node) {
   const bool joined = node.boolean();
   return [joined](FrameworkDefaults& defaults) { defaults.joined_adapters = joined; };
+}
+
+DefaultSetting local_adapters(Node node) {
+  const bool local = node.boolean();
+  return [local](FrameworkDefaults& defaults) { defaults.local_adapters = local; };
 }
 
 DefaultSetting bucket(Node node) {
@@ -183,7 +193,9 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
     {"overlap", overlap},
     {"updates_in_place", updates_in_place},
+    {"narrow_attention", narrow_attention},
     {"joined_adapters", joined_adapters},
+    {"local_adapters", local_adapters},
     {"accumulate", word<&FrameworkDefaults::stored_gradients, kGradientNames>},
     {"tensor_input", word<&FrameworkDefaults::tensor_input, kTensorInputNames>},
     {"layers", word<&FrameworkDefaults::layers, kStageSplitNames>},

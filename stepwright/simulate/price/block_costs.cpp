@@ -7,6 +7,7 @@
 #include "stepwright/step/pair.h"
 #include "stepwright/step/rough_seconds.h"
 #include "stepwright/step/split_backward.h"
+#include "stepwright/step/token_growth.h"
 
 namespace stepwright {
 namespace {
@@ -38,6 +39,7 @@ void BlockCost::add(const BlockCost& other, double count) {
   kernels_s += count * other.kernels_s;
   stream_s += count * other.stream_s;
   attention_s += count * other.attention_s;
+  growth_s += count * other.growth_s;
   waiting_s += count * other.waiting_s;
   serial_s += count * other.serial_s;
   for (int i = 0; i < kLinkClasses; ++i) {
@@ -113,18 +115,33 @@ BlockPricer::Where BlockPricer::where_of(const Plan& plan, const Layouts& layout
   return {layouts, plan.collectives, busiest_load(job_, plan.parallel.expert)};
 }
 
-BlockCost BlockPricer::price(const Template& piece, const Where& where) {
-  BlockCost cost;
+void BlockPricer::take_times(const Template& piece, const Where& where) {
   times_.clear();
   for (const Operator& op : piece.operators) {
     if (is_communication(op.kind)) {
       times_.push_back(cost_.price(op, where.layouts, where.collectives));
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
-      if (is_of_host(op.kind)) continue;
-      cost.kernels_s += times_.back().seconds;
-      if (op.shape.pairs > 0) cost.attention_s += times_.back().seconds;
     }
+  }
+}
+
+double BlockPricer::growth_s(const Template& piece, const Where& where, double own_s) {
+  const Template larger = with_tokens(piece, kTokenGrowth);
+  take_times(larger, where);
+  cost_.wait_for_host(larger, where.layouts, times_);
+  const double duration_s = runner_.run(larger, times_, cost_.contention()).duration_s;
+  return std::max(0.0, duration_s - own_s) / (kTokenGrowth - 1);
+}
+
+BlockCost BlockPricer::price(const Template& piece, const Where& where) {
+  BlockCost cost;
+  take_times(piece, where);
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    const Operator& op = piece.operators[i];
+    if (is_communication(op.kind) || is_of_host(op.kind)) continue;
+    cost.kernels_s += times_[i].seconds;
+    if (op.shape.pairs > 0) cost.attention_s += times_[i].seconds;
   }
   cost_.wait_for_host(piece, where.layouts, times_);
   for (std::size_t i = 0; i < times_.size(); ++i) {
@@ -141,6 +158,7 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   const Footprint memory = footprint(piece, where.busiest);
   cost.retained_bytes = sum(memory.retained);
   cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
+  if (grows_) cost.growth_s = growth_s(piece, where, cost.seconds);
   return cost;
 }
 

@@ -7,6 +7,7 @@
 #include "stepwright/simulate/price/block_floor.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/alone.h"
+#include "stepwright/step/document_sizes.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
 
@@ -18,7 +19,8 @@ using Layouts = std::array<GroupLayout, kGroupKinds>;
 /// Builds and prices the templates behind `BlockCosts`.
 class BlockPricer {
  public:
-  BlockPricer(const Job& job, const CostModel& cost) : job_(job), cost_(cost), prices_(cost) {}
+  BlockPricer(const Job& job, const CostModel& cost)
+      : job_(job), cost_(cost), prices_(cost), grows_(has_unequal_lengths(job)) {}
 
   /// Embedding, head and the sizes; layers without costs yet.
   [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
@@ -42,10 +44,14 @@ class BlockPricer {
   [[nodiscard]] Where where_of(const Plan& plan, const Layouts& layouts) const;
   [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& where);
   [[nodiscard]] BlockCost price(const Template& piece, const Where& where);
+  void take_times(const Template& piece, const Where& where);
+  /// By how much it is longer with more tokens, over their share more.
+  [[nodiscard]] double growth_s(const Template& piece, const Where& where, double own_s);
 
   const Job& job_;
   const CostModel& cost_;
   PriceTable prices_;
+  bool grows_;  ///< Micro-batches have unequal lengths.
   AloneRunner runner_;
   std::vector<OperatorTime> times_;
   BlockBounds bounds_;

@@ -175,10 +175,13 @@ namespace {
 
 MicroBatchSeconds slowest_of(const PipelineCost& pipeline) {
   MicroBatchSeconds slowest;
+  double most_s = 0;
   for (const StageCost& stage : pipeline.stages) {
-    const double attention = stage.forward.attention_s + stage.backward.attention_s;
-    const double rest = stage.forward.seconds + stage.backward.seconds - attention;
-    if (attention + rest > slowest.attention + slowest.rest) slowest = {attention, rest};
+    const double all_s = stage.forward.seconds + stage.backward.seconds;
+    if (all_s <= most_s) continue;
+    most_s = all_s;
+    slowest = {.attention = stage.forward.attention_s + stage.backward.attention_s,
+               .growth = stage.forward.growth_s + stage.backward.growth_s};
   }
   return slowest;
 }

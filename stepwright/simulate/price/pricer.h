@@ -43,6 +43,8 @@ struct BlockCost {
   double waiting_s = 0;    ///< Of the same, when its compute stream can compute nothing.
   double serial_s = 0;     ///< All its operators one after the other.
   double attention_s = 0;  ///< Of computation: what goes by the query-key pairs of documents.
+  double growth_s = 0;     ///< By how much it is longer with more tokens, over their share more;
+                           ///< where micro-batches have unequal lengths.
   std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                  ///< Kept from forward to backward.
   PeakBytes peak;                             ///< Alive at its largest moment, all its tensors.

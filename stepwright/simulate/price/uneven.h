@@ -11,10 +11,10 @@
 namespace stepwright {
 
 /// Seconds of the position with most work for one micro-batch, both ways: attention goes by the
-/// query-key pairs of documents, all else by tokens.
+/// query-key pairs of documents; by how much all is longer with more tokens, over their share more.
 struct MicroBatchSeconds {
   double attention = 0;
-  double rest = 0;
+  double growth = 0;
 };
 
 /// What unequal micro-batches make of a step in which all were the mean one.

@@ -1,0 +1,27 @@
+#include "stepwright/step/token_growth.h"
+
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+/// Whether the rows of a computation are those of a weight or of a sum of gradients.
+bool has_rows_of_weights(const Operator& op) {
+  return op.kind == OperatorKind::kDequantize ||
+         (op.kind == OperatorKind::kAccumulate && op.parameter >= 0);
+}
+
+}  // namespace
+
+Template with_tokens(Template piece, double factor) {
+  for (Operator& op : piece.operators) {
+    if (is_communication(op.kind)) {
+      op.payload_elements = std::llround(static_cast<double>(op.payload_elements) * factor);
+    } else if (op.shape.pairs == 0 && !has_rows_of_weights(op)) {
+      op.shape.rows = std::llround(static_cast<double>(op.shape.rows) * factor);
+    }
+  }
+  return piece;
+}
+
+}  // namespace stepwright

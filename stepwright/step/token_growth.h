@@ -1,0 +1,14 @@
+#pragma once
+
+#include "stepwright/step/program.h"
+
+namespace stepwright {
+
+/// The micro-batches with which it is told what more tokens cost, in those of the mean.
+inline constexpr double kTokenGrowth = 1.25;
+
+/// A template of micro-batches with so many times as many tokens: rows of computations and elements
+/// of messages grow. What weights or the query-key pairs of documents decide stays.
+Template with_tokens(Template piece, double factor);
+
+}  // namespace stepwright
