@@ -218,6 +218,8 @@ def kernels_of(row: Row) -> dict:
         kernels |= dict.fromkeys(("fused_norm", "fused_activation"), True)
         if compiles_loss(row):
             kernels["fused_cross_entropy"] = True
+    if row.words("source_note").has("fused_rmsnorm"):
+        kernels["fused_norm"] = True
     if notes.has("norm kernel="):
         kernels["fused_norm"] = notes.has("rms kernel")
     if notes.has("kernel=torch", "without flashattention"):
@@ -236,8 +238,6 @@ def kernels_of(row: Row) -> dict:
 # A word of a model's name and the built-in model whose switches its family has; the first counts.
 # Others have RMSNorm, SwiGLU and rotary positions, as models have that say nothing.
 FAMILIES = (
-    ("gpt-oss", ""),
-    ("gpt oss", ""),
     ("neox", "gpt-neox-20b"),
     ("pythia", "pythia-1.4b"),
     ("bloomberg", "bloom-176b"),
@@ -276,10 +276,12 @@ UNSAID = (
 NAMED_MODULES: dict[str, dict] = {
     "deepseek-v3": {"latent": {}, "experts": {"shared_ffn": 2048, "leading_dense": 3}},
     "gpt-oss-120b": {"experts": {"count": 128}},
+    "gpt-oss-20b": {"experts": {"count": 32}},
     "qwen3-235b-a22b": {"experts": {"count": 128}},
     "nemotron-h-56b": {},
     "nemotron-3-nano-30b-a3b": {"experts": {"shared_ffn": 3712}},
 }
+GPT_OSS = {24: "gpt-oss-20b", 36: "gpt-oss-120b"}  # by layers, gpt-oss model card
 SIZES = ("layers", "hidden", "heads", "vocab", "seq_len")
 WIDE = 5120  # from this width on DeepSeek's models project queries through a rank
 
@@ -294,8 +296,6 @@ def head_dim_of(row: Row, name: Words, moe: Words) -> int:
         return stated
     if name.has("qwen3"):
         return 128
-    if name.has("gpt-oss", "gpt oss"):
-        return 64
     return row.number("hidden") // row.number("heads")
 
 
@@ -330,6 +330,8 @@ def experts_of(row: Row, moe: Words) -> dict:
 def model_of(row: Row) -> dict:
     """`model` of the job: what the columns of sizes do not say."""
     name, moe = row.words("model"), row.words("moe")
+    if name.has("gpt-oss", "gpt oss"):  # biases, sinks and windows, which no column tells
+        return {"base": GPT_OSS[row.number("layers")]}
     model: dict[str, object] = {}
     if base := next((base for word, base in FAMILIES if name.has(word)), ""):
         model["base"] = base
@@ -341,8 +343,6 @@ def model_of(row: Row) -> dict:
             model["kv_heads"] = row.number("heads")
     elif base or head_dim * row.number("heads") != row.number("hidden"):
         model["head_dim"] = head_dim
-    if name.has("gpt-oss", "gpt oss"):  # every other layer, gpt-oss model card
-        model |= {"window": 128, "windowed_layers": list(range(0, row.number("layers"), 2))}
     if moe.text:
         model["experts"] = experts_of(row, moe)
     if name.has("with mtp"):
@@ -710,8 +710,8 @@ def job_of(row: Row) -> dict:
 def plan_of(row: Row, job: dict) -> dict:
     """The plan of a row: what its columns of numbers do not say."""
     model = job.get("model", {})
-    if isinstance(model, str):
-        model = NAMED_MODULES[model]
+    named = model if isinstance(model, str) else model.get("base", "")
+    model = NAMED_MODULES.get(named, model)
     plan: dict[str, object] = {}
     if row.text("sp") and (row.number("tp") or 1) > 1:
         plan["sequence_parallel"] = row.text("sp") == "y"
