@@ -97,6 +97,11 @@ double expert_bias_kernels(const Operator& op) {
   return (is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
 }
 
+double kernels_of(const Operator& op, bool unfused) {
+  if (op.purpose == Purpose::kExpertBias) return expert_bias_kernels(op);
+  return unfused ? constants::kUnfusedKernels.value : 1;
+}
+
 double memory_share(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kNorm: return constants::kNormShare.value;
@@ -223,17 +228,12 @@ bool ComputeCost::unfused(const Operator& op) const {
   }
 }
 
-double ComputeCost::kernels(const Operator& op) const {
-  if (op.purpose == Purpose::kExpertBias) return expert_bias_kernels(op);
-  return unfused(op) ? constants::kUnfusedKernels.value : 1;
-}
+double ComputeCost::kernels(const Operator& op) const { return kernels_of(op, unfused(op)); }
 
 double ComputeCost::default_s(const Operator& op, bool unfused) const {
   const double bytes = memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
   const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
-  double kernels = unfused ? constants::kUnfusedKernels.value : 1;
-  if (op.purpose == Purpose::kExpertBias) kernels = expert_bias_kernels(op);
-  return std::max(arithmetic_s(op), memory_s) + kernels * rates_.launch_s;
+  return std::max(arithmetic_s(op), memory_s) + kernels_of(op, unfused) * rates_.launch_s;
 }
 
 double ComputeCost::peak_of(const Operator& op) const {
