@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,11 +28,6 @@
 
 namespace stepwright {
 namespace {
-
-std::uint64_t jobs_to_try() {
-  const char* const asked = std::getenv("STEPWRIGHT_RANDOM_JOBS");
-  return asked != nullptr ? std::stoull(asked) : 80;
-}
 
 /// Targets that are written and read.
 std::vector<LaunchTarget> targets() {
@@ -104,7 +98,7 @@ bool asks_for_more(const Job& job, const Plan& plan) {
 
 TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
   std::map<std::string_view, int> listed;
-  for (std::uint64_t seed = 0; seed < jobs_to_try(); ++seed) {
+  for (const std::uint64_t seed : random_seeds(80)) {
     for (const LaunchTarget& target : targets()) {
       Job job = random_job(seed);
       job.framework = target_framework(target.word, "");
@@ -141,7 +135,7 @@ bool has_plan(Job job, Framework framework) {
 
 TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
   int listed = 0;
-  for (std::uint64_t seed = 0; seed < jobs_to_try(); ++seed) {
+  for (const std::uint64_t seed : random_seeds(80)) {
     Job job = random_job(seed);
     job.framework = {};
     job.kernels.masters = Masters::kBeside;  // What frameworks have is no choice of a file.

@@ -1,5 +1,6 @@
 #include "random_job.h"
 
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -115,6 +116,16 @@ Job random_job(std::uint64_t seed) {
   if (draw.chance(6)) draw_encoder(draw, job);
   job.kernels.masters = draw.of<Masters>({Masters::kBeside, Masters::kAlone, Masters::kNone});
   return job;
+}
+
+std::ranges::iota_view<std::uint64_t, std::uint64_t> random_seeds(std::uint64_t usual) {
+  const char* const set = std::getenv("STEPWRIGHT_RANDOM_JOBS");
+  const std::string asked = set != nullptr ? set : std::to_string(usual);
+  const std::size_t colon = asked.find(':');
+  const std::uint64_t first = colon == std::string::npos ? 0 : std::stoull(asked.substr(0, colon));
+  const std::uint64_t count =
+      std::stoull(colon == std::string::npos ? asked : asked.substr(colon + 1));
+  return std::views::iota(first, first + count);
 }
 
 }  // namespace stepwright
