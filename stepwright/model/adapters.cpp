@@ -45,8 +45,6 @@ void each_target(Architecture model, Take take) {
 
 }  // namespace
 
-std::span<const AdaptedWeight> adapted_weights() { return kAdaptedWeights; }
-
 const AdaptedWeight* adapted_weight(std::string_view weight) {
   const auto found = std::ranges::find(kAdaptedWeights, weight, &AdaptedWeight::weight);
   return found == std::end(kAdaptedWeights) ? nullptr : found;

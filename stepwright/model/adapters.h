@@ -86,7 +86,6 @@ struct AdaptedWeight {
   std::string_view weight, down, up;
   std::array<std::optional<AdapterTarget>, 4> parts;
 };
-std::span<const AdaptedWeight> adapted_weights();
 /// The entry of a weight's name; null pointer where no adapter can stand beside it.
 const AdaptedWeight* adapted_weight(std::string_view weight);
 

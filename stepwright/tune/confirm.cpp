@@ -118,11 +118,11 @@ void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidate
 }
 
 double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, std::size_t top,
-              std::int64_t most_operators) {
+              std::int64_t most_operators, double price_error) {
   Rounds rounds(evaluation);
   for (const Candidate& candidate : candidates) {
     const double last_s = evaluation.best_s(top);
-    if (candidate.price.seconds * (1 - kPriceError) >= last_s) break;
+    if (candidate.price.seconds * (1 - price_error) >= last_s) break;
     if (evaluation.operators() >= most_operators) break;
     if (candidate.price.lower_bound_s < last_s) rounds.add_if_fits(candidate);
   }

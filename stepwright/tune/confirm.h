@@ -22,10 +22,10 @@ void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidate
                  Played played = Played::kAll);
 
 /// Simulates candidates, sorted by price, until the first `top` are settled: no other has a lower
-/// bound below the last of them, nor a price that its error could bring there; or until
-/// `most_operators` were played. Returns the least lower bound of those not simulated.
+/// bound below the last of them, nor a price that its error, a share of it, could bring there; or
+/// until `most_operators` were played. Returns the least lower bound of those not simulated.
 double settle(Evaluation& evaluation, const std::vector<Candidate>& candidates, std::size_t top,
-              std::int64_t most_operators);
+              std::int64_t most_operators, double price_error = kPriceError);
 
 /// Raises the least lower bound of candidates that a search left open: they are bounded by their
 /// turns, and simulated from the least bound on until it is `kWantedGap` below the best plan, or

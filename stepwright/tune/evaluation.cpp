@@ -88,6 +88,11 @@ void Evaluation::run(std::span<const Candidate* const> candidates) {
   }
 }
 
+void Evaluation::take(const TunedPlan& simulated) {
+  if (!known_.try_emplace(plan_text(simulated.plan), simulated).second) return;
+  times_.insert(std::ranges::upper_bound(times_, simulated.step_time_s), simulated.step_time_s);
+}
+
 bool Evaluation::fits(const Candidate& candidate) {
   if (const auto known = known_.find(candidate.text); known != known_.end()) {
     return known->second.step_time_s > 0;

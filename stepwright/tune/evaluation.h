@@ -30,6 +30,9 @@ class Evaluation {
   /// accounted and not played.
   void run(std::span<const Candidate* const> candidates);
 
+  /// Takes a plan that fits and was simulated elsewhere.
+  void take(const TunedPlan& simulated);
+
   /// Whether a candidate fits by its program, which is kept until it runs.
   bool fits(const Candidate& candidate);
   /// The same of several, accounted side by side: those that fit.

@@ -6,7 +6,6 @@
 
 #include "stepwright/core/parallel.h"
 #include "stepwright/tune/choices.h"
-#include "stepwright/tune/confirm.h"
 #include "stepwright/tune/neighbours.h"
 
 namespace stepwright {
@@ -85,7 +84,8 @@ void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
 }
 
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, double capacity_bytes) {
+                                      const Dimensions& space, double capacity_bytes,
+                                      double price_error) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
   while (evaluation.best_s() < before_s) {
@@ -93,7 +93,7 @@ std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& pric
     near = priced(prices, around(prices, evaluation.job(), space, evaluation.ranked().front().plan),
                   evaluation.threads(), capacity_bytes);
     play_near(near, evaluation, prices);
-    settle(evaluation, near, 1, prices.most_operators());
+    settle(evaluation, near, 1, prices.most_operators(), price_error);
   }
   return near;
 }

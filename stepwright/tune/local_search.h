@@ -12,6 +12,7 @@
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/price_store.h"
 #include "stepwright/tune/balanced_split.h"
+#include "stepwright/tune/confirm.h"
 #include "stepwright/tune/dimensions.h"
 #include "stepwright/tune/evaluation.h"
 
@@ -68,9 +69,10 @@ class PlayedPrices {
 
 /// Goes from the best plan of a trial to a neighbour that is faster in simulation, and on until
 /// none is: what the closed form ranks wrongly by a little is set right. Neighbours whose lower
-/// bound, or whose price less its error (`kPriceError`), is above the best are not simulated.
+/// bound, or whose price less its error, a share of it, is above the best are not simulated.
 /// Returns the neighbours of the last plan that fit by their price, by price.
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, double capacity_bytes);
+                                      const Dimensions& space, double capacity_bytes,
+                                      double price_error = kPriceError);
 
 }  // namespace stepwright

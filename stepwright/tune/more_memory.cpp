@@ -47,14 +47,21 @@ Job with_memory(const Job& job, const Amount& amount) {
   return larger;
 }
 
+/// By what share of it the price of a plan is above its simulated time. Neighbours' prices are
+/// taken to be as far off: those above its price are not simulated.
+double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
+  Candidate one{.text = plan_text(simulated.plan), .plan = simulated.plan};
+  Candidate* const candidates[] = {&one};
+  prices.play(candidates, 1);
+  return 1 - simulated.step_time_s / one.price.seconds;
+}
+
 /// The best plan that is found from another one.
 TunedPlan followed(Evaluation& evaluation, PlayedPrices& prices, const Dimensions& space,
-                   const Plan& from) {
-  const Price price = prices.price(from);
-  const Candidate start{price.seconds, plan_text(from), from, price};
-  const Candidate* const one[] = {&start};
-  evaluation.run(one);
-  search_locally(evaluation, prices, space, usable_bytes(evaluation.job()));
+                   const TunedPlan& from) {
+  evaluation.take(from);
+  search_locally(evaluation, prices, space, usable_bytes(evaluation.job()),
+                 price_error(prices, from));
   return evaluation.ranked().front();
 }
 
@@ -72,7 +79,7 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
   for (const Amount& amount : kAmounts) {
     const Job job = with_memory(result.job, amount);
     Evaluation evaluation(job, cost, running);
-    TunedPlan found = followed(evaluation, prices, space, last.plan);
+    TunedPlan found = followed(evaluation, prices, space, last);
     if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
     last = found;
     steps.push_back({.capacity_bytes = capacity_bytes(job),

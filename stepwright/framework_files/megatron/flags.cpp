@@ -311,10 +311,6 @@ std::vector<std::string> flag_texts(const Tree& fields, std::string_view release
   return texts;
 }
 
-bool is_megatron_flag(std::string_view word) {
-  return word.starts_with("--") && find_argument(word.substr(0, word.find('='))).has_value();
-}
-
 bool is_megatron_setting(const std::string& setting) { return as_argument(setting).has_value(); }
 
 MegatronArguments read_flags(std::span<const ShellWord> words, const std::string& name,

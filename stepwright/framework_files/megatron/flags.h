@@ -17,9 +17,6 @@ namespace stepwright {
 /// that the release has no flag for is left out.
 std::vector<std::string> flag_texts(const Tree& fields, std::string_view release);
 
-/// Whether a word is an argument of Megatron-LM, with or without `=VALUE`.
-bool is_megatron_flag(std::string_view word);
-
 /// The fields that words set, and the flag that said each.
 struct MegatronArguments {
   Tree fields = Tree::mapping();
