@@ -21,6 +21,10 @@ int main(int argc, char** argv) {
     std::cout << entry.path().filename().string() << '\n'
               << std::flush;  // seen even if the next call aborts
     std::ifstream file(entry.path(), std::ios::binary);
+    if (!file) {
+      std::cerr << "cannot be read\n";
+      return EXIT_FAILURE;
+    }
     const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
