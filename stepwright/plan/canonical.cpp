@@ -38,8 +38,8 @@ bool recomputes_all(const Recompute& recompute) {
   return recompute.kind == RecomputeKind::kFull && recompute.stages.empty();
 }
 
-void settle_sharding(Plan& plan, const Job& job, const Active& active) {
-  Sharding& sharding = plan.sharding;
+void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job,
+                     const Active& active) {
   const auto replace = [&sharding](Spread from, Spread to) {
     for (Spread* state : {&sharding.parameters, &sharding.gradients, &sharding.optimizer}) {
       if (*state == from) *state = to;
@@ -49,7 +49,6 @@ void settle_sharding(Plan& plan, const Job& job, const Active& active) {
   if (!active.data()) replace(Spread::kGlobal, Spread::kNone);
   if (!sharding.uses(Spread::kInner)) return;
   const bool experts = job.model.experts.has_value();
-  const Parallel& sizes = plan.parallel;
   if (sharding.group == 1 && (!experts || sharding.expert_group == 1)) {
     replace(Spread::kInner, Spread::kNone);
   } else if (sharding.group == sizes.context * sizes.data &&
@@ -170,14 +169,20 @@ void settle_rank_order(Plan& plan) {
 
 }  // namespace
 
-Sharding canonical_sharding(const Job& job, Plan plan) {
-  settle_sharding(plan, job, active_groups(plan, job));
-  return plan.sharding;
+Sharding canonical_sharding(const Job& job, const Plan& plan) {
+  Sharding sharding = plan.sharding;
+  settle_sharding(sharding, plan.parallel, job, active_groups(plan, job));
+  return sharding;
+}
+
+Plan with_canonical_sharding(const Job& job, Plan plan) {
+  plan.sharding = canonical_sharding(job, plan);
+  return plan;
 }
 
 Plan canonical(Plan plan, const Job& job) {
   const Active active = active_groups(plan, job);
-  settle_sharding(plan, job, active);
+  settle_sharding(plan.sharding, plan.parallel, job, active);
   settle_schedule(plan, job);
   settle_recompute(plan, job);
   settle_messages(plan, active);

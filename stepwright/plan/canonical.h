@@ -6,6 +6,10 @@ namespace stepwright {
 
 /// The sharding that a plan's comes to, as in `canonical`: a group of one rank holds what N holds,
 /// a group of all ranks what G holds.
-Sharding canonical_sharding(const Job& job, Plan plan);
+Sharding canonical_sharding(const Job& job, const Plan& plan);
+
+/// A plan with that sharding and else as it is: what programs and prices are made of, so that
+/// groups of one rank have neither messages nor moments of their own.
+Plan with_canonical_sharding(const Job& job, Plan plan);
 
 }  // namespace stepwright

@@ -1,5 +1,7 @@
 #include "stepwright/plan/state_types.h"
 
+#include "stepwright/plan/canonical.h"
+
 namespace stepwright {
 namespace {
 
@@ -15,7 +17,7 @@ StateTypes types_of(const Job& job, DType gradient, bool alone) {
 }  // namespace
 
 StateTypes state_types(const Job& job, const Plan& plan) {
-  const Sharding& sharding = plan.sharding;
+  const Sharding sharding = canonical_sharding(job, plan);
   const bool alike =
       sharding.parameters != Spread::kNone && sharding.parameters == sharding.optimizer;
   StateTypes types = types_of(job, plan.accumulate, alike);

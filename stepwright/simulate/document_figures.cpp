@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/step/document_sizes.h"
 
@@ -73,7 +74,7 @@ bool can_choose_context(const Job& job, const Plan& plan) {
   const Parallel& size = plan.parallel;
   return job.documents->packing.kind != PackingKind::kNone && job.documents->packing.masks &&
          size.context > 1 && is_power_of_two(size.context * size.data) && !job.model.experts &&
-         !job.model.latent && plan.sharding.parameters == Spread::kNone;
+         !job.model.latent && canonical_sharding(job, plan).parameters == Spread::kNone;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "stepwright/plan/canonical.h"
 #include "stepwright/schedule/facts.h"
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
@@ -15,10 +16,10 @@ class ProgramBuilder {
  public:
   ProgramBuilder(const Job& job, const Plan& plan, MicroBatchSize size)
       : job_(job),
-        plan_(plan),
-        grid_(plan),
-        setting_(make_setting(job, plan, size)),
-        sharding_(setting_, plan, grid_, job),
+        plan_(with_canonical_sharding(job, plan)),
+        grid_(plan_),
+        setting_(make_setting(job, plan_, size)),
+        sharding_(setting_, plan_, grid_, job),
         form_(backward_form(plan.schedule)),
         store_(setting_, form_),
         placement_(placement_of(plan)),
@@ -230,7 +231,7 @@ class ProgramBuilder {
   }
 
   const Job& job_;
-  const Plan& plan_;
+  const Plan plan_;
   Grid grid_;
   Setting setting_;
   ShardingBuilder sharding_;

@@ -5,6 +5,7 @@
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/step/data_messages.h"
@@ -112,7 +113,7 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.dispatcher = job.dispatcher;
   s.overlap = plan.overlap;
   s.offloaded = plan.offload.activations;
-  const Sharding& sharding = plan.sharding;
+  const Sharding sharding = canonical_sharding(job, plan);
   const StateSpread dense = dense_spread(plan);
   const StateSpread routed = routed_spread(plan);
   if (sharding.optimizer != Spread::kNone) {

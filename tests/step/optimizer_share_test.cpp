@@ -40,6 +40,7 @@ TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) 
   Job job;
   job.kernels.masters = Masters::kAlone;
   Plan plan;
+  plan.parallel.data = 2;
   plan.accumulate = DType::kBf16;
   plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
   const StateTypes split = state_types(job, plan);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "stepwright/core/error.h"
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/data/batches.h"
 #include "stepwright/runtime/execute/clocked_performer.h"
@@ -135,8 +136,10 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
   return memory;
 }
 
-void train_rank(const PlannedJob& planned, const TrainOptions& options, const std::string& file,
+void train_rank(const PlannedJob& given, const TrainOptions& options, const std::string& file,
                 const Groups::World& world, const TrainReports& told) {
+  PlannedJob planned = given;
+  planned.plan = with_canonical_sharding(given.job, given.plan);
   const auto& [job, plan] = planned;
   const TokenFile tokens(options.data, token_format(options.data, options.data_format),
                          job.model.vocabulary);

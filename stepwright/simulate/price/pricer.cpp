@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stepwright/memory/memory.h"
+#include "stepwright/plan/canonical.h"
 #include "stepwright/simulate/price/data_cost_cache.h"
 #include "stepwright/simulate/price/layout_store.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
@@ -141,7 +142,13 @@ PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played
   return cost;
 }
 
-PipelineParts Pricer::parts(const Plan& plan) {
+Price Pricer::played_price(const Plan& plan, Played played) {
+  const Plan settled = with_canonical_sharding(job_, plan);
+  return finish(pipeline(blocks(settled), settled, played), settled);
+}
+
+PipelineParts Pricer::parts(const Plan& given) {
+  const Plan plan = with_canonical_sharding(job_, given);
   const BlockCosts& costs = blocks(plan);
   PipelineParts parts;
   const std::vector<StageCost> stages =

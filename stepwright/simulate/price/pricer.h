@@ -233,7 +233,8 @@ struct PriceStore;
 
 /// Prices plans of one job. Keeps the summaries that it made; not shared between threads (make one
 /// per thread from the same job and cost model; they may share a store). Three steps, so that
-/// a search can share the outer ones and bound with them; `price` does all three.
+/// a search can share the outer ones and bound with them; `price` does all three, of the plan with
+/// its canonical sharding, which the steps take for granted.
 class Pricer {
  public:
   Pricer(const Job& job, const CostModel& cost);
@@ -262,10 +263,8 @@ class Pricer {
   /// The update of a position: small reductions, norm and optimizer.
   [[nodiscard]] double update_s(const Plan& plan, const StageCost& stage);
 
-  Price price(const Plan& plan) { return finish(pipeline(blocks(plan), plan), plan); }
-  Price played_price(const Plan& plan, Played played = Played::kAll) {
-    return finish(pipeline(blocks(plan), plan, played), plan);
-  }
+  Price price(const Plan& plan) { return played_price(plan, Played::kNothing); }
+  Price played_price(const Plan& plan, Played played = Played::kAll);
   /// The parts of a plan by which an order of them can be looked for.
   [[nodiscard]] PipelineParts parts(const Plan& plan);
 
