@@ -90,7 +90,8 @@ class FreshWalk {
 };
 
 double states_without_gradients(const Stage& stage) {
-  return static_cast<double>(stage.states.parameters) + static_cast<double>(stage.states.optimizer);
+  const States& states = stage.states;
+  return static_cast<double>(states.parameters + states.optimizer + states.others.bytes());
 }
 
 /// States between two steps where what was gathered is let go of and gradients have been reduced:
@@ -110,7 +111,7 @@ double resting_states(const StepProgram& program, const Stage& stage) {
     if (2 * parameters >= wide) parameters = 0;  // beside fp32 shards, which the optimizer counts
     if (gradients >= wide) gradients = wide / shards;
   }
-  return parameters + gradients + static_cast<double>(states.optimizer);
+  return parameters + gradients + static_cast<double>(states.optimizer + states.others.bytes());
 }
 
 double fresh_peak(const StepProgram& program, const Stage& stage, const HeldBytes& held,

@@ -36,9 +36,10 @@ StageMemory stage_memory(const States& states, const KindBytes& tensors, const R
     result.kinds[static_cast<std::size_t>(kind)] = bytes;
     result.peak_bytes += bytes;
   };
-  set(MemoryKind::kParameters, static_cast<double>(states.parameters));
-  set(MemoryKind::kGradients, static_cast<double>(states.gradients));
-  set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer));
+  const OtherStates& others = states.others;
+  set(MemoryKind::kParameters, static_cast<double>(states.parameters + others.parameters));
+  set(MemoryKind::kGradients, static_cast<double>(states.gradients + others.gradients));
+  set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer + others.optimizer));
   for (int i = 0; i < kTensorKinds; ++i) set(kKindOfTensors[i], tensors[i]);
   set(MemoryKind::kReserve,
       reserve.bytes(total_bytes(tensors), static_cast<double>(states.parameters - states.frozen),

@@ -15,8 +15,10 @@
 namespace stepwright {
 namespace {
 
-double bytes_of(const States& states) {
-  return static_cast<double>(states.parameters + states.gradients + states.optimizer);
+/// Of all models whose states stay where they are.
+double resting_bytes(const States& states) {
+  return static_cast<double>(states.parameters + states.gradients + states.optimizer +
+                             states.others.bytes());
 }
 
 class Phases {
@@ -61,21 +63,6 @@ class Phases {
 
   [[nodiscard]] std::size_t positions() const { return step_.update.program.stages.size(); }
 
-  /// Of the reference on the policy's devices; the base without its adapters is no copy.
-  [[nodiscard]] double reference_bytes(std::size_t position) const {
-    const bool copied =
-        method_.reference.place == ModelPlace::kSame && !planned_.job.model.adapters;
-    return copied ? static_cast<double>(states(position).parameters) : 0;
-  }
-
-  [[nodiscard]] double critic_bytes(std::size_t position) const {
-    return method_.critic.place == ModelPlace::kSame ? bytes_of(states(position)) : 0;
-  }
-
-  [[nodiscard]] double resting_bytes(std::size_t position) const {
-    return bytes_of(states(position)) + reference_bytes(position) + critic_bytes(position);
-  }
-
   /// Beside the states of all models are the tensors of one forward, whose own parameters are among
   /// them but where they come from the host.
   [[nodiscard]] double forward_peak(const SecondModel& model) const {
@@ -83,16 +70,7 @@ class Phases {
     for (std::size_t i = 0; i < positions(); ++i) {
       const auto own = static_cast<double>(states(i).parameters);
       const double here = model.place == ModelPlace::kHost ? 0 : own;
-      most = std::max(most, forward_.peak_bytes[i] - here + resting_bytes(i));
-    }
-    return most;
-  }
-
-  [[nodiscard]] double update_peak() const {
-    double most = 0;
-    for (std::size_t i = 0; i < positions(); ++i) {
-      most = std::max(
-          most, step_.update.memory.stages[i].peak_bytes + reference_bytes(i) + critic_bytes(i));
+      most = std::max(most, forward_.peak_bytes[i] - here + resting_bytes(states(i)));
     }
     return most;
   }
@@ -111,7 +89,7 @@ class Phases {
     step_.generated = generated_tokens(planned_.job);
     double resting = 0;
     for (std::size_t i = 0; i < positions() && !apart; ++i) {
-      resting = std::max(resting, resting_bytes(i));
+      resting = std::max(resting, resting_bytes(states(i)));
     }
     step_.phases.push_back({.kind = PhaseKind::kGeneration,
                             .seconds = generation_s(planned_.job, count, stated_on_),
@@ -140,7 +118,7 @@ class Phases {
   void add_update(PhaseKind kind, const SecondModel& model) {
     StepPhase phase{.kind = kind, .devices = devices()};
     double one_s = step_.update.step_time_s();
-    phase.peak_bytes = update_peak();
+    phase.peak_bytes = step_.update.memory.peak_bytes;
     if (model.place == ModelPlace::kOther) {
       const Prediction other = predict(on_devices(planned_, model.devices, key_of(kind)));
       one_s = other.step_time_s();

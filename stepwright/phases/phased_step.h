@@ -40,7 +40,7 @@ struct StepPhase {
 
 /// A step of a plan with everything that its method asks for.
 struct PhasedStep {
-  Prediction update;  ///< Of one update, with nothing beside it.
+  Prediction update;  ///< Of one update; its memory holds the models that stay beside it.
   std::vector<StepPhase> phases;
   WeightSync sync;        ///< Of what generates.
   double generated = 0;   ///< Tokens.
@@ -62,7 +62,7 @@ struct PhasedStep {
   [[nodiscard]] double tokens_per_s_per_device() const {
     return tokens() / step_s / static_cast<double>(devices);
   }
-  /// Bytes by which its peak is above that of an update alone: mostly models beside the policy.
+  /// Bytes by which its peak, that of a forward then, is above that of an update.
   [[nodiscard]] double bytes_beyond_update() const;
 };
 

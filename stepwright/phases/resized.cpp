@@ -28,6 +28,7 @@ Cluster resized(const Cluster& cluster, std::int64_t devices) {
 
 PlannedJob on_devices(const PlannedJob& planned, std::int64_t devices, const char* field) {
   PlannedJob other = planned;
+  other.job.method.reference = other.job.method.critic = {};
   Parallel& parallel = other.plan.parallel;
   const std::int64_t whole = planned.job.cluster.devices() / parallel.data;
   if (devices % whole != 0) {

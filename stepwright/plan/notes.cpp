@@ -8,6 +8,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/state_types.h"
 
 namespace stepwright {
 namespace {
@@ -57,10 +58,14 @@ std::string encoder_note(const Encoder& encoder) {
 std::string method_note(const Job& job) {
   const MethodKind kind = job.method.kind;
   if (kind == MethodKind::kPretrain || kind == MethodKind::kSft) return "";
+  const OtherModels others = other_models(job);
   return fmt::format(
-      "The step is one update of {}: `stepwright phases` adds the time and the memory of what "
-      "stands beside it (forwards of other models, generation).",
-      name_of(kMethodNames, kind));
+      "The step is one update of {}{}: `stepwright phases` adds the time of what stands beside it "
+      "(forwards of other models, generation).",
+      name_of(kMethodNames, kind),
+      others.updates > 0      ? ", and the memory holds the critic, too"
+      : others.parameters > 0 ? ", and the memory holds the reference, too"
+                              : "");
 }
 
 std::vector<std::string> plan_notes(const PlannedJob& planned) {

@@ -28,6 +28,13 @@ StateTypes state_types(const Job& job, const Plan& plan) {
   return types;
 }
 
+OtherModels other_models(const Job& job) {
+  const TrainingMethod& method = job.method;
+  const bool reference = method.reference.place == ModelPlace::kSame && !job.model.adapters;
+  const bool critic = method.critic.place == ModelPlace::kSame;
+  return {.parameters = (reference ? 1 : 0) + (critic ? 1 : 0), .updates = critic ? 1 : 0};
+}
+
 StateTypes least_state_types(const Job& job) {
   return types_of(job, storage_type(job.precision), true);
 }

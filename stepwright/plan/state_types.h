@@ -22,6 +22,15 @@ constexpr StateTypes copied_states(DType storage, DType gradient) {
 
 StateTypes state_types(const Job& job, const Plan& plan);
 
+/// How many copies of a policy's states its devices hold all the time for other models of the
+/// method: of the parameters those of a reference, unless it is the base without its adapters, and
+/// of a critic; of gradients and optimizer states a critic's.
+struct OtherModels {
+  std::int64_t parameters = 0;
+  std::int64_t updates = 0;
+};
+OtherModels other_models(const Job& job);
+
 /// Of all plans of a job the types that take fewest bytes.
 StateTypes least_state_types(const Job& job);
 

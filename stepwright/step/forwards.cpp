@@ -20,6 +20,7 @@ StepProgram forwards_of(const Job& job, Plan plan, MicroBatchSize size) {
     stage.states.gradients = stage.states.optimizer = 0;
     stage.states.moved = 0;
     stage.states.host = stage.states.fetched;
+    stage.states.others = {};
     stage.states.frozen = stage.states.parameters;
   }
   return program;

@@ -185,6 +185,15 @@ struct Slot {
   }
 };
 
+/// Bytes of the states of models beside the one that a step trains (`other_models`).
+struct OtherStates {
+  std::int64_t parameters = 0;
+  std::int64_t gradients = 0;
+  std::int64_t optimizer = 0;
+
+  [[nodiscard]] std::int64_t bytes() const { return parameters + gradients + optimizer; }
+};
+
 /// Bytes of model states that one rank of a stage holds all the time.
 struct States {
   std::int64_t parameters = 0;
@@ -194,6 +203,7 @@ struct States {
   std::int64_t moved = 0;      ///< Of the optimizer, to the host.
   std::int64_t fetched = 0;    ///< Of parameters that lie on the host and are in none of the above.
   std::int64_t host = 0;       ///< In the memory of the host: that, parameters and gradients.
+  OtherStates others;          ///< In none of the above.
 };
 
 /// The states and the work of one pipeline position in a step; all its ranks do the same.

@@ -113,6 +113,7 @@ Json stage_json(const Stage& stage) {
            {"dense_parameters", stage.dense_parameters},
            {"expert_parameters", stage.expert_parameters}};
   if (stage.states.host > 0) out["states"]["host"] = stage.states.host;
+  if (stage.states.others.bytes() > 0) out["states"]["others"] = stage.states.others.bytes();
   out["sequences"] = Json::array();
   for (const Sequence& sequence : stage.sequences) {
     out["sequences"].push_back(sequence_json(sequence));

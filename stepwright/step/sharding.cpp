@@ -141,6 +141,12 @@ States ShardingBuilder::states(const UnitSize& stage) const {
     states.frozen = states.gradients = 0;
     states.host += never + (types.copies() ? trained : 0);
   }
+  const OtherModels others = other_models(job_);
+  states.others = {.parameters = others.parameters * states.parameters,
+                   .gradients = others.updates * states.gradients,
+                   .optimizer = others.updates * states.optimizer};
+  states.host +=
+      others.updates * states.host + (others.parameters - others.updates) * states.fetched;
   return states;
 }
 

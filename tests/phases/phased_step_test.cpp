@@ -6,8 +6,11 @@
 
 #include "plans.h"
 #include "stepwright/core/error.h"
+#include "stepwright/memory/memory.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/phases/forward_pass.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/step/program.h"
 
 namespace stepwright {
 namespace {
@@ -33,8 +36,37 @@ TEST(PhasedStep, OfPreferencesTakesAForwardOfTheReferenceMore) {
   // A copy of an eighth of the model in 16 bits.
   const double copy =
       2.0 * static_cast<double>(count_parameters(step.update.planned.job.model)) / 8;
-  EXPECT_NEAR(step.bytes_beyond_update(), copy, 0.01 * copy);
-  EXPECT_DOUBLE_EQ(step_of("{kind: dpo, reference: host}").bytes_beyond_update(), 0);
+  const PhasedStep alone = step_of("{kind: dpo, reference: host}");
+  EXPECT_NEAR(step.peak_bytes - alone.peak_bytes, copy, 0.01 * copy);
+  EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(alone.bytes_beyond_update(), 0);
+}
+
+// What `predict`, `memory` and `tune` say of an update holds the models that stay beside it.
+TEST(PhasedStep, ModelsBesideThePolicyAreInTheMemoryOfItsUpdate) {
+  const auto planned = [](const std::string& objective) { return plan_of(kPlan, objective); };
+  const auto account = [&](const std::string& objective) {
+    const PlannedJob own = planned(objective);
+    return memory_report(own.job, build_program(own.job, own.plan)).peak_bytes;
+  };
+  const auto priced = [&](const std::string& objective) {
+    const PlannedJob own = planned(objective);
+    const CostModel cost(own.job);
+    return Pricer(own.job, cost).price(own.plan).memory_bytes;
+  };
+  const std::string rollout = "rollout: {tokens_per_s: 2000, tensor: 8}}";
+  const double pretraining = account("step_time");
+  EXPECT_DOUBLE_EQ(account("{kind: grpo, reference: none, " + rollout), pretraining);
+  const double reference = account("dpo") - pretraining;
+  const double critic = account("{kind: ppo, reference: none, " + rollout) - pretraining;
+  EXPECT_GT(critic, 3 * reference);
+  EXPECT_DOUBLE_EQ(account("{kind: ppo, " + rollout) - pretraining, reference + critic);
+  for (const std::string& objective :
+       {std::string("dpo"), "{kind: ppo, reference: none, " + rollout, "{kind: ppo, " + rollout}) {
+    const double more = account(objective) - pretraining;
+    EXPECT_NEAR(priced(objective) - priced("step_time"), more, 0.01 * more);
+    EXPECT_LE(priced(objective), account(objective) + 1);
+  }
 }
 
 TEST(PhasedStep, OnTheSameDevicesIsASum) {

@@ -197,6 +197,9 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
   const double whole = bytes_of(storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
   const double gradient = plan.offload.parameters ? 0 : bytes_of(types.gradient, 1);
+  const OtherModels others = other_models(job);
+  const auto stores = static_cast<double>(1 + others.parameters);
+  const auto updates = static_cast<double>(1 + others.updates);
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size));
     const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
@@ -205,11 +208,12 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     const bool alike = are_alike(spread, stage.size, plan.offload);
     const double own = alike ? elements * state_bytes(job, types) / os
                              : optimizer_bytes(job, types, spread, stage.size, plan.offload) / os;
+    const double stored = stores * parameter / p;
     out.states_bytes +=
-        alike ? elements * (parameter / p + gradient / g + state_bytes(job, types) / os)
-              : elements * (parameter / p + gradient / g) + own;
+        alike ? elements * (stored + updates * (gradient / g + state_bytes(job, types) / os))
+              : elements * (stored + updates * gradient / g) + updates * own;
     const auto frozen = static_cast<double>(spread.frozen(stage.size));
-    if (!plan.offload.parameters) out.states_bytes += frozen * whole / p;
+    if (!plan.offload.parameters) out.states_bytes += stores * frozen * whole / p;
     out.parameter_bytes += elements * parameter / p;
     out.optimizer_bytes += own;
     // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
@@ -235,15 +239,21 @@ double least_states_bytes(const Job& job, const Plan& plan, const StageCost& sta
   const Offload offload = most_offloaded(job, plan);
   // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
   const StateTypes types = least_state_types(job);
-  const double frozen = offload.parameters ? 0 : bytes_of(storage_type(job.precision), 1);
-  const double each = offload.parameters ? 0 : frozen + bytes_of(types.stored, 1);
+  const OtherModels others = other_models(job);
+  const auto stores = static_cast<double>(1 + others.parameters);
+  const auto updates = static_cast<double>(1 + others.updates);
+  const double storage = offload.parameters ? 0 : bytes_of(storage_type(job.precision), 1);
+  const double frozen = stores * storage;
+  const double each =
+      offload.parameters ? 0 : updates * storage + stores * bytes_of(types.stored, 1);
   double bytes = 0;
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
     const double held =
         (are_alike(spread, stage.size, offload)
-             ? static_cast<double>(spread.held(stage.size)) * (each + state_bytes(job, types))
+             ? static_cast<double>(spread.held(stage.size)) *
+                   (each + updates * state_bytes(job, types))
              : static_cast<double>(spread.held(stage.size)) * each +
-                   optimizer_bytes(job, types, spread, stage.size, offload)) +
+                   updates * optimizer_bytes(job, types, spread, stage.size, offload)) +
         static_cast<double>(spread.frozen(stage.size)) * frozen;
     bytes += held / static_cast<double>(spread.world);
   }
