@@ -22,9 +22,10 @@ namespace {
 /// The tensors of a template that are alive at a moment, and the largest moment so far.
 class Walk {
  public:
-  Walk(const Template& piece, double imbalance)
+  Walk(const Template& piece, double imbalance, MemoryPlace place)
       : piece_(piece),
         imbalance_(imbalance),
+        place_(place),
         lives_(lives_of(piece)),
         alive_(piece.tensors.size()) {}
 
@@ -57,24 +58,26 @@ class Walk {
  private:
   void change(TensorId id, double sign) {
     const Tensor& tensor = piece_.tensors[id];
-    const double bytes = sign * buffer_bytes(tensor, imbalance_);
+    const double bytes = sign * buffer_bytes(tensor, imbalance_, place_);
     kinds_[static_cast<std::size_t>(tensor.kind)] += bytes;
     total_ += bytes;
   }
 
   const Template& piece_;
   double imbalance_;
+  MemoryPlace place_;
   std::vector<Life> lives_;
   std::vector<char> alive_;  ///< Per tensor.
   KindBytes kinds_{};
   double total_ = 0;
 };
 
-KindBytes by_kind(const Template& piece, std::span<const TensorId> ids, double imbalance) {
+KindBytes by_kind(const Template& piece, std::span<const TensorId> ids, double imbalance,
+                  MemoryPlace place) {
   KindBytes kinds{};
   for (TensorId id : ids) {
     const Tensor& tensor = piece.tensors[id];
-    kinds[static_cast<std::size_t>(tensor.kind)] += buffer_bytes(tensor, imbalance);
+    kinds[static_cast<std::size_t>(tensor.kind)] += buffer_bytes(tensor, imbalance, place);
   }
   return kinds;
 }
@@ -98,20 +101,23 @@ double total_bytes(const KindBytes& kinds) {
   return sum;
 }
 
-double buffer_bytes(const Tensor& tensor, double imbalance) {
-  if (tensor.on_host) return 0;
+double buffer_bytes(const Tensor& tensor, double imbalance, MemoryPlace place) {
+  if (tensor.on_host != (place == MemoryPlace::kHost)) return 0;
   const auto bytes = static_cast<double>(tensor.bytes());
   return tensor.routed ? std::ceil(bytes * imbalance) : bytes;
 }
 
-Footprint footprint(const Template& piece, double imbalance) {
+Footprint footprint(const Template& piece, double imbalance, MemoryPlace place) {
+  const auto bytes = [&](std::span<const TensorId> ids) {
+    return by_kind(piece, ids, imbalance, place);
+  };
   Footprint result;
-  result.retained = by_kind(piece, piece.saved, imbalance);
-  result.restored = by_kind(piece, piece.restored, imbalance);
-  result.input_bytes = total_bytes(by_kind(piece, piece.inputs, imbalance));
-  result.output_bytes = total_bytes(by_kind(piece, piece.outputs, imbalance));
+  result.retained = bytes(piece.saved);
+  result.restored = bytes(piece.restored);
+  result.input_bytes = total_bytes(bytes(piece.inputs));
+  result.output_bytes = total_bytes(bytes(piece.outputs));
 
-  Walk walk(piece, imbalance);
+  Walk walk(piece, imbalance, place);
   walk.make(piece.inputs);
   walk.make(piece.restored);
   walk.make_unnamed(piece.outputs);

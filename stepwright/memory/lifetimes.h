@@ -14,9 +14,13 @@ using KindBytes = std::array<double, kTensorKinds>;
 /// The sum over all kinds.
 double total_bytes(const KindBytes& kinds);
 
-/// The bytes of a tensor in the memory of the device (0 on the host) that holds most of it: a
-/// routed one `imbalance` times its mean, rounded up to a whole byte.
-double buffer_bytes(const Tensor& tensor, double imbalance);
+/// Whose memory an account is of: what lies in the other takes none.
+enum class MemoryPlace : std::uint8_t { kDevice, kHost };
+
+/// The bytes of a tensor in the memory of the rank that holds most of it: a routed one `imbalance`
+/// times its mean, rounded up to a whole byte.
+double buffer_bytes(const Tensor& tensor, double imbalance,
+                    MemoryPlace place = MemoryPlace::kDevice);
 
 /// When a tensor of a template dies.
 struct Life {
@@ -45,6 +49,7 @@ struct Footprint {
 };
 
 /// The footprint of a template; about a microsecond.
-Footprint footprint(const Template& piece, double imbalance);
+Footprint footprint(const Template& piece, double imbalance,
+                    MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright

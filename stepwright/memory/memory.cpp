@@ -18,15 +18,16 @@ static_assert(std::size(kKindOfTensors) == kTensorKinds);
 
 /// The tensors alive at the largest moment of a stage.
 KindBytes tensors_at_peak(const StepProgram& program, const Stage& stage,
-                          std::span<const Footprint> footprints) {
+                          std::span<const Footprint> footprints, MemoryPlace place) {
   KindBytes at_peak{};
   double peak_bytes = 0;
-  walk_slots(program, stage, footprints, [&](const Slot&, const SlotTensors& tensors) {
+  const auto keep_largest = [&](const Slot&, const SlotTensors& tensors) {
     const double bytes = total_bytes(tensors.during);
     if (bytes <= peak_bytes) return;
     peak_bytes = bytes;
     at_peak = tensors.during;
-  });
+  };
+  walk_slots(program, stage, footprints, keep_largest, place);
   return at_peak;
 }
 
@@ -52,7 +53,7 @@ std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
   const Reserve reserve = framework_reserve(job);
   std::vector<StageMemory> stages;
   for (const Stage& stage : program.stages) {
-    const KindBytes tensors = tensors_at_peak(program, stage, footprints);
+    const KindBytes tensors = tensors_at_peak(program, stage, footprints, MemoryPlace::kDevice);
     stages.push_back(stage_memory(stage.states, tensors, reserve));
   }
   return stages;
@@ -62,13 +63,10 @@ std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
 std::vector<double> kept_on_host(const StepProgram& program) {
   std::vector<double> kept(program.stages.size());
   if (!program.keeps_on_host) return kept;
-  StepProgram there = program;  // as the host sees it
-  for (Template& piece : there.templates) {
-    for (Tensor& tensor : piece.tensors) tensor.on_host = !tensor.on_host;
-  }
-  const std::vector<Footprint> footprints = footprints_of(there);
+  constexpr MemoryPlace kPlace = MemoryPlace::kHost;
+  const std::vector<Footprint> footprints = footprints_of(program, kPlace);
   for (std::size_t s = 0; s < kept.size(); ++s) {
-    kept[s] = total_bytes(tensors_at_peak(there, there.stages[s], footprints));
+    kept[s] = total_bytes(tensors_at_peak(program, program.stages[s], footprints, kPlace));
   }
   return kept;
 }

@@ -23,8 +23,9 @@ std::optional<Stream> own_stream(const Template& piece) {
 /// the item's own footprint holds it; here it is counted at all others.
 class Between {
  public:
-  Between(const StepProgram& program, const Sequence& sequence, bool late_gathers)
-      : program_(program), items_(sequence.items), changes_(items_.size() + 1) {
+  Between(const StepProgram& program, const Sequence& sequence, bool late_gathers,
+          MemoryPlace place)
+      : program_(program), items_(sequence.items), place_(place), changes_(items_.size() + 1) {
     if (late_gathers && sequence.direction == Direction::kBackward) head_ = head_position();
     for (std::int32_t taker = 0; taker < count(); ++taker) lay_inputs(taker);
     for (std::int32_t maker = 0; maker < count(); ++maker) lay_untaken(maker);
@@ -84,7 +85,7 @@ class Between {
   void lay(TensorId id, std::int32_t maker, std::int32_t first, std::int32_t last) {
     if (first > last) return;
     const Tensor& tensor = piece(maker).tensors[static_cast<std::size_t>(id)];
-    const double bytes = buffer_bytes(tensor, program_.imbalance);
+    const double bytes = buffer_bytes(tensor, program_.imbalance, place_);
     const auto kind = static_cast<std::size_t>(tensor.kind);
     changes_[static_cast<std::size_t>(first)][kind] += bytes;
     changes_[static_cast<std::size_t>(last) + 1][kind] -= bytes;
@@ -106,6 +107,7 @@ class Between {
 
   const StepProgram& program_;
   const std::vector<Item>& items_;
+  MemoryPlace place_;
   std::vector<KindBytes> changes_;  ///< Per position, and one at the end.
   std::vector<Source> taken_;
   std::int32_t head_ = -1;
@@ -171,8 +173,8 @@ double reduced_elements(const StepProgram& program, const Sequence& sequence) {
 
 SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
                                      std::span<const Footprint> footprints,
-                                     const FreshGradients& fresh) {
-  const Between between(program, sequence, fresh.late_gathers);
+                                     const FreshGradients& fresh, MemoryPlace place) {
+  const Between between(program, sequence, fresh.late_gathers, place);
   Made gradients(program, sequence, fresh.bytes);
   SequenceFootprint result;
   KindBytes alive{};
@@ -199,11 +201,11 @@ SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence&
   return result;
 }
 
-std::vector<Footprint> footprints_of(const StepProgram& program) {
+std::vector<Footprint> footprints_of(const StepProgram& program, MemoryPlace place) {
   std::vector<Footprint> result;
   result.reserve(program.templates.size());
   for (const Template& piece : program.templates) {
-    result.push_back(footprint(piece, program.imbalance));
+    result.push_back(footprint(piece, program.imbalance, place));
   }
   return result;
 }

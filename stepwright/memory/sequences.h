@@ -36,15 +36,18 @@ struct FreshGradients {
   bool late_gathers = false;
 };
 
-/// Composes the footprints of the items (`footprints` is parallel to `program.templates`).
+/// Composes the footprints of the items (`footprints` is parallel to `program.templates`, and of
+/// the same place).
 SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
                                      std::span<const Footprint> footprints,
-                                     const FreshGradients& fresh = {});
+                                     const FreshGradients& fresh = {},
+                                     MemoryPlace place = MemoryPlace::kDevice);
 
 /// The elements of gradients that the items of a sequence reduce.
 double reduced_elements(const StepProgram& program, const Sequence& sequence);
 
 /// The footprints of all templates of a program.
-std::vector<Footprint> footprints_of(const StepProgram& program);
+std::vector<Footprint> footprints_of(const StepProgram& program,
+                                     MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright

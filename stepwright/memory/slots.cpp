@@ -8,11 +8,12 @@ namespace stepwright {
 
 void walk_slots(const StepProgram& program, const Stage& stage,
                 std::span<const Footprint> footprints,
-                const std::function<void(const Slot&, const SlotTensors&)>& take) {
+                const std::function<void(const Slot&, const SlotTensors&)>& take,
+                MemoryPlace place) {
   std::vector<SequenceFootprint> sequences;
   sequences.reserve(stage.sequences.size());
   for (const Sequence& sequence : stage.sequences) {
-    sequences.push_back(sequence_footprint(program, sequence, footprints));
+    sequences.push_back(sequence_footprint(program, sequence, footprints, {}, place));
   }
   SlotTensors tensors;
   for (const Slot& slot : stage.schedule) {

@@ -15,9 +15,10 @@ struct SlotTensors {
 };
 
 /// Calls `take` with each slot of a stage and the tensors around it, in order. `footprints` is
-/// parallel to `program.templates` (`footprints_of`).
+/// parallel to `program.templates`, and of the same place (`footprints_of`).
 void walk_slots(const StepProgram& program, const Stage& stage,
                 std::span<const Footprint> footprints,
-                const std::function<void(const Slot&, const SlotTensors&)>& take);
+                const std::function<void(const Slot&, const SlotTensors&)>& take,
+                MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright
