@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
@@ -57,17 +56,18 @@ void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
 /// A built-in profile: its head at once, its operators when a job needs them; then constant.
 class BuiltIn {
  public:
-  explicit BuiltIn(const EmbeddedFile& file) : file_(file), profile_(read_head(file)) {}
-  [[nodiscard]] const OperatorProfile& head() const { return profile_; }
-  [[nodiscard]] const OperatorProfile& whole() const {
-    std::call_once(once_, [this] { find_operators(file_, profile_); });
-    return profile_;
-  }
+  explicit BuiltIn(const EmbeddedFile& file)
+      : head_(read_head(file)), whole_([&file] {
+          OperatorProfile profile = read_head(file);
+          find_operators(file, profile);
+          return profile;
+        }) {}
+  [[nodiscard]] const OperatorProfile& head() const { return head_; }
+  [[nodiscard]] const OperatorProfile& whole() const { return whole_.get(); }
 
  private:
-  const EmbeddedFile& file_;
-  mutable std::once_flag once_;
-  mutable OperatorProfile profile_;
+  OperatorProfile head_;
+  Later<OperatorProfile> whole_;
 };
 
 const std::vector<std::unique_ptr<BuiltIn>>& all_profiles() {
