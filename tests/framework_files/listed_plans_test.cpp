@@ -214,6 +214,19 @@ TEST(ListedPlans, InstancesOfTheOptimizerAreThoseOfExperts) {
   EXPECT_NO_THROW(export_plan("megatron", planned, "", true));
 }
 
+TEST(ListedPlans, OfManyDataRanksComeBackAtTheirPrice) {
+  for (const LaunchTarget& target : targets()) {
+    SCOPED_TRACE(target.word);
+    Job job = job_of("llama-3-8b", 8, 512);
+    job.framework = target_framework(target.word, "");
+    job.kernels = default_kernels(job.framework, job.cluster.device);
+    job.space.tensor = job.space.context = job.space.pipeline = {1};
+    const auto result = answer(job);
+    ASSERT_TRUE(result);
+    for (const TunedPlan& tuned : result->plans) expect_alike(target, {result->job, tuned.plan});
+  }
+}
+
 TEST(ListedPlans, OfSearchesWhoseFilesWereRefused) {
   for (const auto& [model, nodes, word] :
        {std::tuple{"qwen3-30b-a3b", 4, "megatron"}, {"llama-3-70b", 4, "accelerate"}}) {

@@ -180,9 +180,11 @@ Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& pl
   const WordSet taken = taken_words(Ability::kSharding, job, plan);
   for (const FrameworkBuckets& buckets : framework_entry(framework.name).buckets) {
     if ((taken & buckets.sharding).none()) continue;
-    if (!buckets.of_plan) {
-      chosen.gradients = buckets.gradients > 0 ? buckets.gradients : layer_elements(job.model);
-    }
+    if (!buckets.variant.empty() && buckets.variant != framework.variant) continue;
+    const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+    const std::int64_t least =
+        buckets.gradients > 0 ? buckets.gradients : layer_elements(job.model);
+    if (!buckets.of_plan) chosen.gradients = std::max(least, buckets.of_rank * ranks);
     if (buckets.parameters) chosen.parameters = chosen.gradients;
   }
   return chosen;

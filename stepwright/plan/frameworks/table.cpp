@@ -42,14 +42,20 @@ Ability named_ability(Node node, std::string_view name) {
 }
 
 FrameworkBuckets read_buckets(Node node) {
-  node.allow_only({"sharding", "gradients", "parameters", "source"});
+  node.allow_only({"sharding", "gradients", "parameters", "variant", "source"});
   FrameworkBuckets buckets;
   buckets.sharding = read_words(node.get("sharding"), Ability::kSharding);
-  const std::string gradients = node.get("gradients").text();
-  buckets.of_plan = gradients == "plan";
-  if (gradients != "plan" && gradients != "layer") {
-    buckets.gradients = node.get("gradients").integer(1, kMostElements);
+  const Node gradients = node.get("gradients");
+  if (gradients.is_mapping()) {
+    gradients.allow_only({"least", "of_rank"});
+    buckets.gradients = gradients.get("least").integer(1, kMostElements);
+    buckets.of_rank = gradients.get("of_rank").integer(1, kMostElements);
+  } else if (gradients.text() == "plan") {
+    buckets.of_plan = true;
+  } else if (gradients.text() != "layer") {
+    buckets.gradients = gradients.integer(1, kMostElements);
   }
+  if (const auto variant = node.find("variant")) buckets.variant = variant->text();
   buckets.parameters = node.find("parameters").has_value();
   buckets.source = read_source(node);
   return buckets;
@@ -134,21 +140,18 @@ FrameworkEntry read_framework_entry(Node node) {
   if (const auto like = node.find("like")) entry = framework_entry(like->text());
   entry.variants.clear();
   erase_variants(entry.runs);
+  erase_variants(entry.buckets);
   erase_variants(entry.defaults);
   entry.name = node.get("framework").text();
   entry.about = node.get("about").text();
   entry.checked = node.get("checked").text();
-  if (const auto buckets = node.find("buckets")) {
-    for (std::size_t i = 0; i < buckets->size(); ++i) {
-      entry.buckets.push_back(read_buckets(buckets->at(i)));
-    }
-  }
   if (const auto variants = node.find("variants")) {
     for (const auto& [name, about] : variants->members()) {
       entry.variants.emplace_back(name, about.text());
     }
   }
   read_lines(node, "runs", read_line, entry, entry.runs);
+  read_lines(node, "buckets", read_buckets, entry, entry.buckets);
   read_lines(node, "defaults", read_default_line, entry, entry.defaults);
   if (const auto notes = node.find("notes")) {
     entry.notes.clear();

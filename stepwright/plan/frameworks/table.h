@@ -30,8 +30,10 @@ struct AbilityEntry {
 struct FrameworkBuckets {
   WordSet sharding;            ///< Holds for these strategies.
   std::int64_t gradients = 0;  ///< Elements; 0: those of a layer.
-  bool of_plan = false;        ///< The plan chooses those of gradients.
-  bool parameters = false;     ///< Parameters take those of gradients.
+  std::int64_t of_rank = 0;  ///< Elements for each rank of data and context, where those are more.
+  bool of_plan = false;      ///< The plan chooses those of gradients.
+  bool parameters = false;   ///< Parameters take those of gradients.
+  std::string variant;       ///< Empty: of all variants.
   std::string source;
 };
 
