@@ -80,6 +80,10 @@ job:
 """
 LLAMA = JOB % "{layers: 12, hidden: 256, heads: 8, kv_heads: 4, ffn: 512, vocab: 1000}"
 TIED = JOB % "{layers: 4, hidden: 128, heads: 4, ffn: 352, vocab: 250, tied: true}"
+BIASED = JOB % (
+    "{layers: 4, hidden: 128, heads: 4, kv_heads: 2, ffn: 352, vocab: 250, qkv_bias: true, "
+    "norm_epsilon: 1e-6}"
+)
 PLANS = {
     "tensor and pipeline": LLAMA
     + "parallel: {tensor: 2, pipeline: 2, data: 8}\nsequence_parallel: true\n"
@@ -87,6 +91,7 @@ PLANS = {
     "context": LLAMA + "parallel: {context: 2, data: 16}\ncontext_kind: all-gather\n"
     "sharding: {states: III, group: 8}\n",
     "tied": TIED + "parallel: {tensor: 4, data: 8}\nsequence_parallel: true\nsharding: GGG\n",
+    "biases": BIASED + "parallel: {tensor: 2, data: 16}\nsequence_parallel: true\nsharding: GGG\n",
     "a flavor": JOB % "qwen3-0.6b" + "parallel: {data: 32}\nsharding: GGG\n",
     "experts": JOB % "qwen3-30b-a3b" + "parallel: {data: 32, expert: 8}\nsharding: GGG\n",
 }

@@ -46,13 +46,28 @@ std::string_view attention_of(const Job& job) {
   return job.kernels.attention == AttentionKernel::kFlash3 ? kTitanVarlen : kTitanFlex;
 }
 
-/// A Llama of other sizes than its flavors have.
+/// Of its norms where nothing is said: torchtitan/models/common/nn_modules.py, RMSNorm.Config.
+constexpr double kTitanEpsilon = 1e-5;
+
+/// A Llama of other sizes than its flavors have; queries, keys and values may have biases
+/// (torchtitan/models/common/attention.py, FusedQKVLinear).
 std::string llama_of_sizes(const Job& job, Imports& imports) {
   const Architecture& model = job.model;
   imports.add("models", "llama3");
   imports.add("models.common", "ComplexRoPE");
   imports.add("protocols.model_spec", "ModelSpec");
   const std::string tied = model.tied ? ",\n        enable_weight_tying=True" : "";
+  const bool usual = model.norm_epsilon == kTitanEpsilon;
+  const std::string epsilon = usual ? "" : fmt::format(", eps={}", model.norm_epsilon);
+  std::string of_layers;
+  if (model.qkv_bias) {
+    of_layers += "        layer.attention.qkv_linear.wqkv.bias = True\n";
+  }
+  if (!usual) {
+    of_layers += fmt::format("        layer.attention_norm.eps = layer.ffn_norm.eps = {}\n",
+                             model.norm_epsilon);
+  }
+  if (!of_layers.empty()) of_layers.insert(0, "    for layer in layers:\n");
   return fmt::format(
       "def stepwright_model() -> ModelSpec:\n"
       "    spec = llama3.model_registry(\"debugmodel\", attn_backend=\"{}\")\n"
@@ -64,15 +79,16 @@ std::string llama_of_sizes(const Job& job, Imports& imports) {
       "        n_layers={},\n        dim=width,\n        n_heads=heads,\n        n_kv_heads={},\n"
       "        hidden_dim={},\n"
       "        rope=ComplexRoPE.Config(dim=width // heads, max_seq_len={}, theta={:.1f}),\n"
-      "        attn_backend=\"{}\",\n    )\n"
+      "        attn_backend=\"{}\",\n    )\n{}"
       "    model = replace(\n"
       "        spec.model,\n        dim=width,\n        vocab_size=vocabulary,\n"
       "        tok_embeddings=tokens,\n"
-      "        norm=replace(spec.model.norm, normalized_shape=width),\n        lm_head=head,\n"
+      "        norm=replace(spec.model.norm, normalized_shape=width{}),\n        lm_head=head,\n"
       "        layers=layers{},\n    )\n"
       "    return replace(spec, flavor=\"stepwright\", model=model)\n\n\n",
       attention_of(job), model.hidden, model.vocabulary, model.heads, model.layers, model.kv_heads,
-      model.ffn, std::max(model.positions, job.length), model.rotary_base, attention_of(job), tied);
+      model.ffn, std::max(model.positions, job.length), model.rotary_base, attention_of(job),
+      of_layers, epsilon, tied);
 }
 
 /// The call that makes the model, with what its dispatcher of experts is called.
@@ -108,7 +124,8 @@ bool titan_builds(const Architecture& model) {
   llama.positions = model.positions;
   llama.rotary_base = model.rotary_base;
   llama.tied = model.tied;
-  llama.norm_epsilon = 1e-5;
+  llama.qkv_bias = model.qkv_bias;
+  llama.norm_epsilon = model.norm_epsilon;
   return llama.head_dim * llama.heads == llama.hidden && differences(llama, model).empty();
 }
 

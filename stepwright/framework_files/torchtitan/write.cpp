@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
@@ -10,6 +11,7 @@
 #include "stepwright/framework_files/torchtitan/python_form.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/framework_files/torchtitan/words.h"
+#include "stepwright/model/catalog.h"
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright {
@@ -158,8 +160,9 @@ std::string write_torchtitan(const PlannedJob& planned, const std::vector<std::s
   std::vector<std::string> lines = header;
   const bool known = titan_flavor_of(planned.job.model_name) != nullptr;
   if (!known && (toml || !titan_builds(planned.job.model)) && !header.empty()) {
-    lines.push_back(fmt::format("note: torchtitan has no flavor {}: register one with these sizes",
-                                planned.job.model_name));
+    lines.push_back(
+        fmt::format("note: torchtitan has no flavor {}: register one of these sizes: {}",
+                    planned.job.model_name, inline_model(planned.job.model).dump()));
   }
   if (!toml) {
     return comment_lines(lines) +
