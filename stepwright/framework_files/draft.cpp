@@ -58,13 +58,13 @@ void take_given_extent(Draft& draft, const Given& given) {
   }
 }
 
-/// Devices that a job uses of each node, where it has several nodes and no whole ones of a profile.
+/// Devices that a job uses of each node, where those are no whole ones of a profile.
 std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string& profile,
                                           std::int64_t nodes) {
   const std::int64_t said = draft.ranks ? 0 : draft.devices_of_node.value_or(0);
   const bool both = draft.ranks && draft.nodes == nodes && *draft.ranks % nodes == 0;
   const std::int64_t used = both ? *draft.ranks / nodes : said;
-  if (nodes < 2 || used == 0) return std::nullopt;
+  if (used == 0) return std::nullopt;
   return used < load_cluster(profile, 1).devices_per_node ? std::optional(used) : std::nullopt;
 }
 
@@ -72,7 +72,8 @@ std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string&
 std::string extent(Draft& draft, const std::string& profile,
                    const std::optional<std::int64_t>& nodes) {
   const std::optional<std::int64_t> count = nodes ? nodes : draft.nodes;
-  if (const auto part = count ? part_of_nodes(draft, profile, *count) : std::nullopt) {
+  const bool stated = nodes || count > 1;  // Else as many devices as there are ranks.
+  if (const auto part = stated ? part_of_nodes(draft, profile, *count) : std::nullopt) {
     draft.notes.push_back(
         fmt::format("{} devices of each node are used; the nodes are cut down to them.", *part));
     return fmt::format("nodes: {}, devices_per_node: {}", *count, *part);

@@ -205,6 +205,20 @@ TEST(Started, TheLauncherSaysHowManyRanksThereAre) {
             16);
 }
 
+TEST(Started, APartOfOneNodeIsItsDevices) {
+  const auto cluster = [](Given given) {
+    return read_started("torchrun --nproc_per_node=4 pretrain_gpt.py MODEL_WORDS\n",
+                        std::move(given))
+        .planned.job.cluster;
+  };
+  for (const Given& given : {Given{.cluster = "dgx-h100"}, Given{.cluster = "dgx-h100:1"},
+                             Given{.cluster = "dgx-h100", .nodes = 1},
+                             Given{.cluster = "dgx-h100", .nodes = 1, .devices = 4}}) {
+    EXPECT_EQ(cluster(given).nodes, 1);
+    EXPECT_EQ(cluster(given).devices_per_node, 4);
+  }
+}
+
 // Open MPI's mpirun(1), and Hydra of MPICH and Intel MPI: processes in all and of each node.
 TEST(Started, AnMpiRunSaysHowManyProcessesEachNodeHas) {
   const auto cluster = [](const std::string& launcher, Given given = {}) {
