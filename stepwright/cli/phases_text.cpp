@@ -37,9 +37,9 @@ std::string devices_line(const PhasedStep& step) {
 }
 
 std::string step_line(const PhasedStep& step) {
-  return fmt::format("{} ({} to {}, with a probability of 80%), {:.4g} tokens/s on each of {}",
+  return fmt::format("{} ({} to {}, with a probability of 80%), {} tokens/s on each of {}",
                      format_time(step.step_s), format_time(step.low_s), format_time(step.high_s),
-                     step.tokens_per_s_per_device(), counted(step.devices, "GPU"));
+                     format_number(step.tokens_per_s_per_device()), counted(step.devices, "GPU"));
 }
 
 std::string memory_line(const PhasedStep& step) {
@@ -107,11 +107,11 @@ std::string splits_text(const PoolSplits& splits) {
     const PlannedJob& planned = step.update.planned;
     plans.push_back(planned.plan);
     const std::int64_t generating = step.method().rollout->devices;
-    table.rows.push_back(
-        {format_count(planned.job.cluster.devices()),
-         generating > 0 ? format_count(generating) : "in turns", format_time(step.step_s),
-         format_time(step.training_s), format_time(step.seconds(PhaseKind::kGeneration)),
-         fmt::format("{:.4g}", step.tokens_per_s_per_device()), plan_code(planned.plan)});
+    table.rows.push_back({format_count(planned.job.cluster.devices()),
+                          generating > 0 ? format_count(generating) : "in turns",
+                          format_time(step.step_s), format_time(step.training_s),
+                          format_time(step.seconds(PhaseKind::kGeneration)),
+                          format_number(step.tokens_per_s_per_device()), plan_code(planned.plan)});
   }
   return fmt::format("\nSplits of the GPUs, the shortest step first\n\n{}\n{}", to_text(table),
                      code_legend(plans));

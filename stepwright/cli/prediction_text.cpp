@@ -29,11 +29,6 @@ std::string memory_line(const MemoryReport& memory) {
                      format_bytes(memory.over_by_bytes()), largest_part(memory));
 }
 
-std::string tokens_rate(double tokens_per_s) {
-  if (tokens_per_s < 1000) return fmt::format("{:.4g}", tokens_per_s);
-  return format_count(std::llround(tokens_per_s));
-}
-
 /// Which stage it is where there are several.
 std::string whose_time(const Prediction& prediction) {
   const std::size_t stages = prediction.simulation.stages.size();
@@ -55,7 +50,7 @@ std::string figures_text(const Prediction& before, const Prediction& after) {
   };
   add("step time", [](const Prediction& p) { return format_time(p.step_time_s()); });
   add("tokens/s per device",
-      [](const Prediction& p) { return tokens_rate(p.tokens_per_s_per_device); });
+      [](const Prediction& p) { return format_number(p.tokens_per_s_per_device); });
   add("MFU", [](const Prediction& p) { return format_percent(p.mfu); });
   add("HFU", [](const Prediction& p) { return format_percent(p.hfu); });
   add("peak memory", [](const Prediction& p) { return format_bytes(p.memory.peak_bytes); });
@@ -110,7 +105,7 @@ std::string summary(const Prediction& prediction, const AskedRun& asked) {
       format_time(step_s), format_time(prediction.interval.low * step_s),
       format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
-      tokens_rate(prediction.tokens_per_s_per_device), run_line(prediction, asked),
+      format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
       memory_line(prediction.memory), format_percent(prediction.mfu),
       format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
       format_flops(prediction.peak_flops), name_of(kPrecisionNames, job.precision),
@@ -123,13 +118,14 @@ std::string documents_text(const Prediction& prediction) {
   const DocumentFigures figures = document_figures(prediction);
   const double step_s = prediction.step_time_s();
   std::string text = fmt::format(
-      "\ndocuments   {} of tokens are theirs ({:.3g} of {:.4g} tokens in a sequence of {:.0f}): {} "
-      "tokens/s\n"
+      "\ndocuments   {} of tokens are theirs ({} documents of {} tokens in a sequence of {}): "
+      "{} tokens/s\n"
       "waits       {} ({}) for unequal micro-batches; four of five steps take {} to {}\n",
-      format_percent(figures.efficiency), figures.per_sequence, figures.mean_length,
-      figures.sequence_length, tokens_rate(figures.tokens_per_s),
-      format_time(figures.uneven.waits_s), format_percent(figures.uneven.waits_s / step_s),
-      format_time(step_s + figures.uneven.low_s), format_time(step_s + figures.uneven.high_s));
+      format_percent(figures.efficiency), format_number(figures.per_sequence),
+      format_number(figures.mean_length), format_number(figures.sequence_length),
+      format_number(figures.tokens_per_s), format_time(figures.uneven.waits_s),
+      format_percent(figures.uneven.waits_s / step_s), format_time(step_s + figures.uneven.low_s),
+      format_time(step_s + figures.uneven.high_s));
   if (figures.too_long > 0) {
     const TooLong rule = prediction.planned.job.documents->packing.too_long;
     text += fmt::format("            {} of the data's documents are too long, and {}\n",
@@ -144,11 +140,11 @@ std::string documents_text(const Prediction& prediction) {
                           {"gain", Align::kRight}},
               .rows = {}};
   for (const PackingGain& gain : packing_gains(prediction)) {
-    table.rows.push_back({gain.set, format_time(gain.step_time_s), tokens_rate(gain.tokens_per_s),
+    table.rows.push_back({gain.set, format_time(gain.step_time_s), format_number(gain.tokens_per_s),
                           fmt::format("{:+.1f}%", 100 * gain.gain)});
   }
   if (const auto dynamic = dynamic_context(prediction)) {
-    table.rows.push_back({"context degree by micro-batch", "", tokens_rate(dynamic->tokens_per_s),
+    table.rows.push_back({"context degree by micro-batch", "", format_number(dynamic->tokens_per_s),
                           fmt::format("{:+.1f}%", 100 * dynamic->gain)});
   }
   return text + "\n" + to_text(table);

@@ -88,7 +88,7 @@ std::string traffic_sweep_text(const TrafficSweep& sweep) {
     const double bytes = bytes_per_token(point);
     row.push_back(format_count(calls));
     row.push_back(format_time(point.step_time_s));
-    row.push_back(fmt::format("{:.4g}", point.tokens_per_s));
+    row.push_back(format_number(point.tokens_per_s));
     row.push_back(format_bytes(bytes));
     row.push_back(format_bar(bytes, most));
   }

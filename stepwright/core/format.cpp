@@ -84,6 +84,12 @@ std::string format_count(std::int64_t count) {
   return count < 0 ? "-" + grouped(digits.substr(1)) : grouped(digits);
 }
 
+std::string format_number(double value) {
+  if (!std::isfinite(value)) return std::string(kNotAvailable);
+  if (std::abs(value) < 999.95) return fmt::format("{:.4g}", value);
+  return format_count(std::llround(value));
+}
+
 std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }

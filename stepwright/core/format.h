@@ -24,6 +24,9 @@ std::string format_flops(double flops_per_s);
 /// A count as `1,234,567`.
 std::string format_count(std::int64_t count);
 
+/// A number that need not be whole: four significant digits, and from 1,000 on as a count.
+std::string format_number(double value);
+
 /// A count with its noun as `1 plan` or `3 plans`.
 std::string counted(std::int64_t count, std::string_view noun);
 

@@ -18,8 +18,8 @@ namespace {
 
 [[noreturn]] void fail_batch(const std::string& text) {
   fail_input(
-      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 "
-                  "or 512x8192",
+      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 or "
+                  "512x8192",
                   printable(text)));
 }
 

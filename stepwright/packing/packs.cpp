@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
 
 namespace stepwright {
 namespace {
@@ -176,11 +177,12 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
     fail_input(
         fmt::format("{:.3g} % of the documents are longer than {} tokens (the longest has {}): "
                     "packing.too_long says whether to split, truncate or drop them",
-                    100 * beyond, room, lengths.back().length));
+                    100 * beyond, format_count(room), format_count(lengths.back().length)));
   }
   const LengthHistogram kept = within(lengths, packing.too_long, room);
   if (kept.empty()) {
-    fail_input(fmt::format("every document is longer than {} tokens, and dropped", room));
+    fail_input(
+        fmt::format("every document is longer than {} tokens, and dropped", format_count(room)));
   }
   std::mt19937_64 random(static_cast<std::uint64_t>(packing.seed));
   std::vector<std::int64_t> drawn = drawn_lengths(kept, documents_to_draw(kept, packing, room));
