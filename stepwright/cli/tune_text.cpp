@@ -23,9 +23,24 @@ constexpr std::string_view kDetails =
     "what less memory costs and more would gain, which plan is nearest for every framework, and "
     "why combinations are not legal";
 
-std::string mark(const TunedPlan& tuned) {
+bool ties_simply(const TunedPlan& tuned, const TunedPlan& best) {
+  return tuned.tied && is_simpler(tuned.plan, best.plan);
+}
+
+std::string mark(const TunedPlan& tuned, const TunedPlan& best) {
   if (!tuned.fits) return "does not fit";
-  return tuned.tied ? "tied" : "";
+  return ties_simply(tuned, best) ? "tied, simpler" : tuned.tied ? "tied" : "";
+}
+
+/// What the marks of plans mean, of those that stand there.
+std::string marks_legend(const std::vector<TunedPlan>& plans) {
+  if (std::ranges::count(plans, true, &TunedPlan::tied) < 2) return "";
+  const auto simply = [&](const TunedPlan& tuned) { return ties_simply(tuned, plans.front()); };
+  std::string text = "tied: closer to the best than the stated error; measure to tell them apart\n";
+  if (std::ranges::any_of(plans, simply)) {
+    text += "simpler: with fewer kinds of parallelism than the best, data not counted\n";
+  }
+  return text;
 }
 
 std::string plans_text(const std::vector<TunedPlan>& plans) {
@@ -37,15 +52,12 @@ std::string plans_text(const std::vector<TunedPlan>& plans) {
                           {"note"}},
               .rows = {}};
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    table.rows.push_back({fmt::format("{}", i + 1), plan_code(plans[i].plan),
-                          format_time(plans[i].step_time_s),
-                          format_bytes(plans[i].peak_memory_bytes),
-                          fmt::format("{:.2f}", plans[i].p_fits), i == 0 ? "" : mark(plans[i])});
+    table.rows.push_back(
+        {fmt::format("{}", i + 1), plan_code(plans[i].plan), format_time(plans[i].step_time_s),
+         format_bytes(plans[i].peak_memory_bytes), fmt::format("{:.2f}", plans[i].p_fits),
+         i == 0 ? "" : mark(plans[i], plans[0])});
   }
-  const bool ties = std::ranges::count(plans, true, &TunedPlan::tied) > 1;
-  return to_text(table) +
-         (ties ? "tied: closer to the best than the stated error; measure to tell them apart\n"
-               : "");
+  return to_text(table) + marks_legend(plans);
 }
 
 std::string lost_text(const std::vector<TunedPlan>& plans) {
@@ -197,7 +209,7 @@ std::string runs_on_text(const std::vector<FrameworkRun>& runs, const Plan& best
                 "\nThese frameworks run it as it is, with their kernels of attention: {}.\n",
                 fmt::join(as_it_is, ", "));
   if (fastest == nullptr) return text;
-  return text + fmt::format("Of those that run a plan near it {} is fastest, with {}.\n",
+  return text + fmt::format("Of those that run a plan near it {} is fastest; it has {}.\n",
                             run_text(*fastest), changes(best, *fastest->plan));
 }
 

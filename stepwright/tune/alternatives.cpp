@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -91,6 +92,14 @@ std::string family_of(const Plan& plan) {
   }
   return text + fmt::format("data {}, {}, recompute {}", degrees.data, sharding_word(plan.sharding),
                             recompute_word(plan.recompute));
+}
+
+bool is_simpler(const Plan& plan, const Plan& than) {
+  const auto kinds = [](const Parallel& degrees) {
+    const std::array sizes{degrees.tensor, degrees.context, degrees.pipeline, degrees.expert};
+    return std::ranges::count_if(sizes, [](std::int64_t size) { return size > 1; });
+  };
+  return kinds(plan.parallel) < kinds(than.parallel);
 }
 
 std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most) {

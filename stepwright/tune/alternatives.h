@@ -22,6 +22,9 @@ struct Alternative {
 /// schedule. "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG, recompute none".
 std::string family_of(const Plan& plan);
 
+/// Whether a plan needs fewer kinds of parallelism than another, data parallelism not counted.
+bool is_simpler(const Plan& plan, const Plan& than);
+
 /// The best of each other family among the plans that were simulated and fit, at most `most`,
 /// fastest first.
 std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most = 8);
