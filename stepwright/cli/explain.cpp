@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/codes.h"
 
@@ -20,15 +22,16 @@ class Explain : public Command {
   explicit Explain(CLI::App& program)
       : Command(program, "explain", "Say in words what the short code of a plan means",
                 "  stepwright explain tp8+sp pp4x20 dp2 mb1 IIG/64/8\n"
+                "  stepwright explain plan.yaml\n"
                 "  stepwright explain sp:keep --json") {
     app()
-        .add_option("CODE", words_, "A plan as tables say it, or some words of it")
+        .add_option("CODE", words_, "A plan as tables say it, or some words of it; or a plan file")
         ->required()
         ->type_name("TEXT ...");
   }
 
   void run(const Console& console) override {
-    const std::string code = fmt::format("{}", fmt::join(words_, " "));
+    const std::string code = asked_for(console);
     const std::vector<CodeMark> marks = explained_code(code);
     if (json()) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -37,6 +40,7 @@ class Explain : public Command {
       }
       return print_json(console.out, {{"code", code}, {"marks", list}});
     }
+    if (is_file()) console.out << code << "\n\n";
     Table table{.columns = {{"code"}, {"choice"}, {"means"}}, .rows = {}};
     for (const CodeMark& mark : marks) {
       table.rows.push_back({mark.code, std::string(mark.field), mark.means});
@@ -45,6 +49,16 @@ class Explain : public Command {
   }
 
  private:
+  [[nodiscard]] bool is_file() const {
+    std::error_code error;
+    return words_.size() == 1 && std::filesystem::is_regular_file(words_.front(), error);
+  }
+
+  [[nodiscard]] std::string asked_for(const Console& console) const {
+    if (is_file()) return plan_code(load_plan_file(words_.front(), console).plan);
+    return fmt::format("{}", fmt::join(words_, " "));
+  }
+
   std::vector<std::string> words_;
 };
 

@@ -360,7 +360,7 @@ class CodeReader {
     const Row* end = std::find_if(row + 1, std::end(kRows), [](const Row& r) { return r.begins; });
     for (const Row* next = row + 1; next != end; ++next) take(*next, next->mark);
     if (!left_.empty() && left_.front() != ' ') {
-      fail_at({row + 1, end}, fmt::format("{} is not followed by", marks_.back().code));
+      fail_at({row + 1, end}, fmt::format("{} is not followed by", marks_.back().code), word());
     }
   }
 
@@ -405,14 +405,20 @@ class CodeReader {
     const Row* meant = std::ranges::find_if(kRows, [&](const Row& row) {
       return row.begins && !row.mark.empty() && left_.starts_with(row.mark);
     });
-    const bool known = meant != std::end(kRows);
-    fail_at(known ? std::span(meant, 1) : std::span(kRows), "a plan's code has no");
+    if (meant == std::end(kRows)) fail_at(kRows, "a plan's code has no", word());
+    const std::size_t mark = meant->mark.size();
+    const std::string_view whole =
+        left_.substr(0, mark + length(meant->follows, left_.substr(mark)));
+    fail_at({meant, 1}, "a plan's code has no",
+            std::max(word(), whole, [](auto a, auto b) { return a.size() < b.size(); }));
   }
 
-  [[noreturn]] void fail_at(std::span<const Row> rows, const std::string& what) const {
+  [[nodiscard]] std::string_view word() const { return left_.substr(0, left_.find(' ')); }
+
+  [[noreturn]] void fail_at(std::span<const Row> rows, const std::string& what,
+                            std::string_view found) const {
     fail_input(fmt::format("the code \"{}\": {} \"{}\"; there may stand {}", printable(code_), what,
-                           printable(left_.substr(0, left_.find(' '))),
-                           rows.empty() ? "nothing" : labels(rows)));
+                           printable(found), rows.empty() ? "nothing" : labels(rows)));
   }
 
   std::string_view code_;

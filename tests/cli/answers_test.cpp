@@ -61,6 +61,7 @@ TEST(Answers, OfExplainAreThese) {
   expect_golden("explain.txt",
                 transcript(place, "explain tp8+sp pp4x20 dp2 mb1 IIG/64/8 exposed:tp,pp") +
                     transcript(place, "explain sp:keep --json") +
+                    transcript(place, std::string("explain ") + kExamplePlan) +
                     transcript(place, "explain tp8 fast") + transcript(place, "explain cp2:rings"));
 }
 

@@ -100,6 +100,7 @@ TEST(PlanCode, RefusesUnknownWordsAndSaysWhatThereMayBe) {
   EXPECT_THAT(refusal(""), HasSubstr("is empty"));
   EXPECT_THAT(refusal("tp8 fast"), HasSubstr("no \"fast\"; there may stand tpN, +sp, "));
   EXPECT_THAT(refusal("tpx"), HasSubstr("no \"tpx\"; there may stand tpN"));
+  EXPECT_THAT(refusal("tp8 recompute:full 1.27 s"), HasSubstr("no \"recompute:full 1.27 s\""));
   EXPECT_THAT(refusal("tp0x"), HasSubstr("tp0 is not followed by \"x\"; there may stand +sp"));
   EXPECT_THAT(refusal("tp99999999999999999999"), HasSubstr("there may stand tpN"));
   EXPECT_THAT(refusal("cp2:rings"), HasSubstr(":KIND (ring, all-gather, ulysses)"));
