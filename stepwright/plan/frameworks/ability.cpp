@@ -306,11 +306,12 @@ std::string words_text(Ability ability, const WordSet& words) {
   if (words.none()) return "none";
   constexpr std::size_t kMany = 20;
   if (known.size() > kMany && words.count() == known.size()) return "any";
+  const bool most = known.size() > kMany && 2 * words.count() > known.size();
   std::vector<std::string_view> listed;
   for (std::size_t i = 0; i < known.size(); ++i) {
-    if (words[i]) listed.push_back(known[i]);
+    if (words[i] != most) listed.push_back(known[i]);
   }
-  return fmt::format("{}", fmt::join(listed, ", "));
+  return fmt::format("{}{}", most ? "all but " : "", fmt::join(listed, ", "));
 }
 
 DegreeSet degrees_above_one(const Parallel& parallel) {

@@ -89,7 +89,7 @@ using WordSet = std::bitset<128>;
 /// below them) and `frozen` (parts that are not trained).
 const std::vector<std::string>& ability_words(Ability ability);
 
-/// "1f1b, interleaved"; "none" of no words, "any" of all of many.
+/// "1f1b, interleaved"; "none" of no words; of many "any" for all, and "all but tied" for most.
 std::string words_text(Ability ability, const WordSet& words);
 
 /// Bits of the degrees above 1, in the order of the words of `kParallel`.
