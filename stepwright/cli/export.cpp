@@ -127,7 +127,7 @@ class Export : public Command {
  private:
   void add_launch_options() {
     app()
-        .add_option("--plan", plan_,
+        .add_option("PLAN,--plan", plan_,
                     "Plan file: of frameworks and launchers what they shall run, of nccl-tuner\n"
                     "whose cluster and groups")
         ->type_name("FILE");
@@ -170,7 +170,7 @@ class Export : public Command {
     const std::string instead =
         name.empty()
             ? ""
-            : fmt::format("; `stepwright tune JOB --framework {}` finds one that does", name);
+            : fmt::format("; `stepwright tune JOB --framework {}` looks for one that does", name);
     return fmt::format("What the file starts DOES NOT FIT: it needs {}, {} too much{}.",
                        memory_use(started.memory), format_bytes(started.memory.over_by_bytes()),
                        instead);

@@ -98,7 +98,7 @@ TEST(Output, AFileOfAPlanThatDoesNotFitComesWithAWarning) {
   const Outcome misfit = place.run("export --to fsdp --plan plan.yaml --nearest -o train.py");
   EXPECT_EQ(misfit.code, 0) << misfit.err;
   EXPECT_THAT(misfit.err, HasSubstr("warning: What the file starts DOES NOT FIT: it needs "));
-  EXPECT_THAT(misfit.err, HasSubstr("`stepwright tune JOB --framework fsdp` finds one"));
+  EXPECT_THAT(misfit.err, HasSubstr("`stepwright tune JOB --framework fsdp` looks for one"));
 }
 
 TEST(Output, DoesNotReplaceTheInput) {
