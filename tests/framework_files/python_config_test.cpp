@@ -215,10 +215,10 @@ TEST(PythonConfig, ForgetsWhatItCannotFollow) {
   const PythonConfig config = config_of(
       "def f() -> Config:\n"
       "    c = Config(a=1, b=2, d=3)\n"
-      "    c.a += 1\n"
+      "    c.a += g()\n"
       "    c.b, x = g()\n"
       "    change(c)\n"
-      "    for i in range(3): c.d = i\n"
+      "    for i in g(): c.d = i\n"
       "    return c\n");
   EXPECT_EQ(config_value(config, "a"), "nothing");
   EXPECT_EQ(config_value(config, "b"), "nothing");
@@ -246,6 +246,31 @@ def make(kind="muon", size=4) -> Config:
   EXPECT_EQ(config_value(config, "b"), "1");
   EXPECT_EQ(config_value(config, "d"), "0");
   EXPECT_TRUE(has_unread(config, "c.d"));
+}
+
+TEST(PythonConfig, FollowsLoopsAndSumsOfKnownValues) {
+  const PythonConfig config = config_of(R"(
+def f(kinds=("a", "b")) -> Config:
+    c = Config(sum=1, texts=["x"], last=0, class_=0, other=0)
+    for i in range(1, 9):
+        if i == 2:
+            continue
+        if i == 5:
+            break
+        c.sum += i
+        c.last = i
+    c.texts += ["y"]
+    if isinstance(kinds, (list, str)):
+        c.class_ = 1
+    if isinstance(c.last, bool):
+        c.other = 1
+    return c
+)");
+  EXPECT_EQ(config_value(config, "sum"), "9");
+  EXPECT_EQ(config_value(config, "last"), "4");
+  EXPECT_EQ(config_value(config, "class_"), "1");
+  EXPECT_EQ(config_value(config, "other"), "0");
+  EXPECT_TRUE(config.unread.empty());
 }
 
 TEST(PythonConfig, EndsOnHostileTexts) {
@@ -336,6 +361,18 @@ def base_config():
   EXPECT_EQ(config_value(config, "row"), "9");
   EXPECT_EQ(config_value(config, "kind"), "nn.SIZE2");
   EXPECT_EQ(config_value(config, "other"), "nothing");
+}
+
+TEST(PythonConfig, ModulesHandOnWhatTheyImportUnderOtherNames) {
+  constexpr std::string_view kFirst =
+      "from b import small_config\ndef f() -> Config:\n    c = small_config()\n    c.b = 2\n"
+      "    return c\n";
+  const PythonText texts[] = {{kFirst, "a.py"},
+                              {"from c import tiny_config as small_config\n", "b.py"},
+                              {"def tiny_config() -> Config:\n    return Config(a=1)\n", "c.py"}};
+  const PythonConfig config = read_python_config(texts, {.root = "Config"}, "f");
+  EXPECT_EQ(config_value(config, "a"), "1");
+  EXPECT_EQ(config_value(config, "b"), "2");
 }
 
 TEST(PythonConfig, LongChainsOfChoicesEnd) {

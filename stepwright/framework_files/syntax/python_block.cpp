@@ -96,7 +96,7 @@ PythonProgram::Flow PythonProgram::compound(std::string_view text, const PythonL
     define_class(text, body);
   } else if (starts_python_word(text, "match") && body.empty()) {
     return simple(line);
-  } else if (cautious() && starts_any(text, {"for", "while", "except", "elif", "else", "match"})) {
+  } else if (cautious() && starts_any(text, {"while", "except", "elif", "else", "match"})) {
     pass_over(line, body);
   } else if (starts_python_word(text, "for")) {
     return loop(text, line, body);
@@ -120,7 +120,8 @@ PythonProgram::Flow PythonProgram::simple(const PythonLine& line) {
     returned_.said = std::string(text);
     return Flow::kReturn;
   }
-  if (starts_any(text, {"break", "continue"})) return Flow::kLeave;
+  if (starts_python_word(text, "break")) return Flow::kBreak;
+  if (starts_python_word(text, "continue")) return Flow::kContinue;
   if (starts_python_word(text, "global")) {
     for (const std::string_view name : python_comma_parts(text.substr(6))) {
       frames_[here_].global_names.emplace(name);
@@ -171,13 +172,13 @@ void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) 
 PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLine& line,
                                     PythonObject value) {
   const std::uint32_t at = placed(line.line);
-  if (cautious()) {
-    PythonObject open = PythonObject::unknown(set.target, at);
-    open.said = std::string(line.text);
-    return open;
-  }
   PythonObject old = this->value(std::string(set.target), at);
-  if (!old.is(ObjectKind::kList) || set.sign != "+") return python_operation(set.sign, old, value);
+  if (!old.is(ObjectKind::kList) || set.sign != "+") {
+    PythonObject made = python_operation(set.sign, old, value);
+    if (cautious() && made.is(ObjectKind::kUnknown)) made.said = std::string(line.text);
+    made.line = at;
+    return made;
+  }
   python_object_method(old, "extend", {{std::move(value)}, {}, at});
   return old;
 }
@@ -209,10 +210,16 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine&
   if (in == std::string_view::npos) return Flow::kNext;
   const std::string_view targets = head.substr(0, in);
   auto items = python_items(evaluate(python_trimmed(head.substr(in + 4)), line.line));
+  if (!items && cautious()) {
+    pass_over(line, body);
+    return Flow::kNext;
+  }
   if (!items) items = {PythonObject::unknown(targets, placed(line.line))};
   for (const PythonObject& item : *items) {
     bind_python_targets(targets, item, *this);
-    if (block(line, body) == Flow::kReturn) return Flow::kReturn;
+    const Flow flow = block(line, body);
+    if (flow == Flow::kReturn) return Flow::kReturn;
+    if (flow == Flow::kBreak) break;
   }
   return Flow::kNext;
 }

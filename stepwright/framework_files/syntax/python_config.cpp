@@ -39,6 +39,12 @@ class Recipe final : public PythonLiterals {
     return object_of(words_.chosen(call.path, python_tree(call.given, call.file), value), call);
   }
 
+  PythonObject named(const std::string& path, const std::string& full,
+                     std::uint32_t line) override {
+    const bool itself = std::ranges::find(words_.themselves, path) != words_.themselves.end();
+    return itself ? PythonObject::string(path, line) : PythonLiterals::named(path, full, line);
+  }
+
   std::optional<PythonObject> called(const PythonCall& call) override {
     if (call.path.starts_with('.')) {
       const bool same = std::ranges::find(words_.same, call.path.substr(1)) != words_.same.end();

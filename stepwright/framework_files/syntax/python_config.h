@@ -29,6 +29,8 @@ struct PythonWords {
       chosen{};
   /// Methods that give what they are called of.
   std::vector<std::string_view> same{};
+  /// Functions that are values themselves: "squared_relu".
+  std::vector<std::string_view> themselves{};
 };
 
 /// A place of a configuration whose value no literal says.

@@ -294,6 +294,41 @@ PythonObject range_of(const PythonArguments& given) {
   return all;
 }
 
+/// Whether a known value is of a class of Python that a name stands for; nothing where either is
+/// open.
+std::optional<bool> is_of_class(const PythonObject& value, std::string_view type) {
+  static constexpr std::pair<std::string_view, ObjectKind> kClasses[] = {
+      {"str", ObjectKind::kText},   {"bool", ObjectKind::kBool}, {"int", ObjectKind::kInteger},
+      {"float", ObjectKind::kReal}, {"list", ObjectKind::kList}, {"tuple", ObjectKind::kList},
+      {"dict", ObjectKind::kRecord}};
+  if (value.is(ObjectKind::kUnknown)) return std::nullopt;
+  const auto* const found =
+      std::ranges::find(kClasses, type, &std::pair<std::string_view, ObjectKind>::first);
+  if (type == "int" && value.is(ObjectKind::kBool)) return true;
+  if (found != std::end(kClasses)) return value.is(found->second);
+  const bool record = value.is(ObjectKind::kRecord) && !value.body->made_by.empty();
+  if (record && value.body->made_by != type) return std::nullopt;  // It may inherit from it.
+  return record;
+}
+
+/// "isinstance(value, str)", "isinstance(value, (list, tuple))".
+std::optional<PythonObject> instance_of(const PythonArguments& given) {
+  const PythonObject& types = given.unnamed[1];
+  std::vector<PythonObject> all = {types};
+  if (types.is(ObjectKind::kList)) all = types.body->items;
+  bool open = false;
+  for (const PythonObject& type : all) {
+    // A name that no file gives a value.
+    const std::string_view named = type.said.empty() ? type.text.text : type.said;
+    const std::size_t begin = named.find_last_of(std::string{'.', kHoleBegin}) + 1;
+    const auto is =
+        is_of_class(given.unnamed[0], named.substr(begin, named.find(kHoleEnd, begin) - begin));
+    if (is && *is) return PythonObject::boolean(true);
+    open = open || !is;
+  }
+  return open ? std::nullopt : std::optional(PythonObject::boolean(false));
+}
+
 }  // namespace
 
 std::optional<PythonObject> python_object_method(PythonObject& self, std::string_view method,
@@ -326,6 +361,7 @@ std::optional<PythonObject> python_library(std::string_view name, const PythonAr
     return PythonObject::integer(static_cast<std::int64_t>(first.body->items.size()), given.line);
   }
   if (name == "range") return range_of(given);
+  if (name == "isinstance" && given.unnamed.size() == 2) return instance_of(given);
   if ((name == "list" || name == "tuple" || name == "sorted") && first.is(ObjectKind::kList)) {
     PythonObject made = PythonObject::list();
     made.body->items = first.body->items;

@@ -14,6 +14,7 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kMostFollowed = 5'000'000;
 constexpr std::int64_t kMostTargetParts = 32;  ///< Of a target.
+constexpr int kMostImports = 8;                ///< Modules that have a name from each other.
 
 std::string head_of(std::string_view path) { return std::string(path.substr(0, path.find('.'))); }
 
@@ -144,11 +145,20 @@ Definition* PythonProgram::defined(std::map<std::string, Definition> File::* kin
   const auto own = (file_here().*kind).find(path);
   if (own != (file_here().*kind).end()) return &own->second;
   std::vector<std::string> names = names_elsewhere(path);
-  if (names.empty()) names.push_back(path);
-  for (std::size_t file = 0; file < files_.size(); ++file) {
-    if (!looks_into(file, path)) continue;
-    const auto found = (files_[file].*kind).find(names.back());
-    if (found != (files_[file].*kind).end()) return &found->second;
+  std::string name = names.empty() ? path : names.back();
+  for (int hops = 0; hops < kMostImports && !name.empty(); ++hops) {
+    std::string further;
+    for (std::size_t file = 0; file < files_.size(); ++file) {
+      if (!looks_into(file, path)) continue;
+      const auto found = (files_[file].*kind).find(name);
+      if (found != (files_[file].*kind).end()) return &found->second;
+      // A module that has it from another, under another name.
+      const auto through = files_[file].imported.find(name);
+      if (through == files_[file].imported.end()) continue;
+      const std::string there = last_of(through->second);
+      if (there != name) further = there;
+    }
+    name = std::move(further);
   }
   return nullptr;
 }

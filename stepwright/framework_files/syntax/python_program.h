@@ -86,7 +86,7 @@ class PythonProgram final : public PythonNames {
     std::map<std::string, Class> classes{};
     std::map<std::string, std::string> imported{};  ///< Names, and what they are in full.
   };
-  enum class Flow : std::uint8_t { kNext, kReturn, kLeave };
+  enum class Flow : std::uint8_t { kNext, kReturn, kBreak, kContinue };
   struct Branches;
 
   // Names: python_program.cpp.
