@@ -122,6 +122,12 @@ const LaunchTarget& started_target(std::span<const SourceFile> files, const Give
   return *target;
 }
 
+/// Whether a target's own files are Python: functions and programs that are configurations.
+bool is_python_target(const LaunchTarget& target) {
+  static constexpr std::string_view kForms[] = {"torchtitan", "bridge", "nemo", "fsdp"};
+  return std::ranges::find(kForms, target.word) != std::end(kForms);
+}
+
 /// The target whose files these are, by the content of the first that says it. A script is of a
 /// target whose program it may start, whatever files it writes.
 const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& given) {
@@ -132,6 +138,12 @@ const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& g
     for (const LaunchTarget& target : launch_targets()) {
       const bool may = target.recognises != nullptr && (!script || target.starts != nullptr);
       if (may && target.recognises(file)) likely.push_back(&target);
+    }
+    // Words of others stand in the comments of a program.
+    const bool python = file.name.ends_with(".py");
+    if (python &&
+        std::ranges::any_of(likely, [](const auto* one) { return is_python_target(*one); })) {
+      std::erase_if(likely, [](const auto* one) { return !is_python_target(*one); });
     }
     if (likely.size() == 1 || (!script && !likely.empty())) return *likely.front();
     if (script && (started || !likely.empty())) return started_target(files, given, likely);
@@ -335,11 +347,10 @@ void read_target(const LaunchTarget& target, std::span<const SourceFile> files, 
 
 /// Whether a Python file is a configuration itself, not a program that starts a command.
 bool is_python_form(std::string_view word, const SourceFile& file) {
-  static constexpr std::string_view kForms[] = {"torchtitan", "bridge", "nemo", "fsdp"};
   return std::ranges::any_of(launch_targets(), [&](const LaunchTarget& target) {
-    const bool form = std::ranges::find(kForms, target.word) != std::end(kForms);
     const bool meant = word == target.word;
-    return form && (meant || (target.recognises != nullptr && target.recognises(file)));
+    return is_python_target(target) &&
+           (meant || (target.recognises != nullptr && target.recognises(file)));
   });
 }
 

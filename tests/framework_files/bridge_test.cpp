@@ -247,20 +247,128 @@ def nano() -> ConfigContainer:
   EXPECT_THAT(read.report.not_read, lists("ddp.overlap_grad_reduce", Matters::kYes));
 }
 
-TEST(Bridge, TablesOfTheFirstPerformanceScriptsAreRefusedByName) {
-  const std::string text = R"(from megatron.bridge.training.config import ConfigContainer
+TEST(Bridge, TablesOfTheFirstPerformanceScriptsAreRead) {
+  const SourceFile files[] = {
+      {"small.py", R"(from utils.helpers import (
+    get_precision_config,
+    set_megatron_fsdp_overrides,
+    set_parallelism_and_batch_configs,
+)
+from megatron.bridge.recipes.qwen.qwen3 import small_pretrain_config as pretrain_config
+from megatron.bridge.training.config import ConfigContainer
 from . import parallelism_configs as tables
 
 
-def small_h100_config() -> ConfigContainer:
-    cfg = pretrain_config(mock=True)
-    set_parallelism_and_batch_configs(cfg, tables.SMALL_H100_PARALLEL_CONFIG)
+def small_h100_config(whole: bool = False) -> ConfigContainer:
+    chosen = tables.SMALL_H100_PARALLEL_CONFIG
+    cfg = pretrain_config(mock=True, pipeline=chosen.pipeline_model_parallel_size)
+    set_parallelism_and_batch_configs(cfg, chosen)
+    if whole:
+        set_megatron_fsdp_overrides(cfg)
+    return cfg
+)"},
+      {"parallelism_configs.py",
+       "from utils.utils import ParallelismAndBatchConfig\n\n"
+       "SMALL_H100_PARALLEL_CONFIG = ParallelismAndBatchConfig(\n"
+       "    tensor_model_parallel_size=2,\n    micro_batch_size=2,\n"
+       "    global_batch_size=64,\n)\n"},
+      {"qwen3.py", R"(def small_pretrain_config(**kwargs) -> ConfigContainer:
+    cfg = _pretrain_common()
+    cfg.model = AutoBridge.from_hf_pretrained("Qwen/Qwen3-8B").to_megatron_provider()
+    return cfg
+)"}};
+  const PlannedJob made = import_sources("", files, {.cluster = "dgx-h100"}).planned;
+  EXPECT_EQ(made.job.model_name, "qwen3-8b");
+  EXPECT_EQ(made.job.sequences, 64);
+  EXPECT_EQ(made.plan.parallel.tensor, 2);
+  EXPECT_TRUE(made.plan.sequence_parallel);
+  EXPECT_EQ(made.plan.micro_batch, 2);
+  const Given whole{.cluster = "dgx-h100", .function = "small_h100_config(whole=True)"};
+  EXPECT_EQ(import_sources("", files, whole).planned.plan.sharding.parameters, Spread::kGlobal);
+}
+
+/// A container that a recipe fills itself, over a hybrid of its own sizes.
+constexpr const char* kOwnContainer = R"(
+from megatron.core.activations import squared_relu
+from megatron.bridge.models.mamba.mamba_provider import MambaModelProvider
+from megatron.bridge.recipes.utils.optimizer_utils import distributed_fused_adam_with_cosine_annealing
+from megatron.bridge.training.config import ConfigContainer
+
+
+def sizes(tensor=2) -> MambaModelProvider:
+    """Words of others, as --tensor-model-parallel-size (pretrain_gpt.py), stand in comments."""
+    return MambaModelProvider(
+        hybrid_layer_pattern="M-M*-M-M", num_layers=8, hidden_size=1024, num_attention_heads=8,
+        ffn_hidden_size=4096, mamba_num_heads=32, activation_func=squared_relu,
+        tensor_model_parallel_size=tensor,
+    )
+
+
+def small_pretrain_config(steps=3) -> ConfigContainer:
+    optimizer, scheduler = distributed_fused_adam_with_cosine_annealing(max_lr=3e-4)
+    cfg = ConfigContainer(
+        model=sizes(),
+        train=TrainingConfig(global_batch_size=16, micro_batch_size=1),
+        optimizer=optimizer,
+        scheduler=scheduler,
+        ddp=DistributedDataParallelConfig(use_distributed_optimizer=False),
+        dataset=GPTDatasetConfig(sequence_length=2048),
+        tokenizer=TokenizerConfig(tokenizer_type="NullTokenizer", vocab_size=32000),
+    )
+    for name in ["tokens", "labels"]:
+        cfg.train.micro_batch_size *= 2
+        if name == "tokens":
+            break
+    cfg.train.global_batch_size += 16
     return cfg
 )";
-  EXPECT_THAT([&] { import_text("", "small.py", text); },
-              testing::ThrowsMessage<Error>(
-                  testing::HasSubstr("small.py: its degrees come from a module of tables through "
-                                     "set_parallelism_and_batch_configs(), which is not read")));
+
+TEST(Bridge, AContainerOfOwnSizesIsRead) {
+  const Given given{.function = "small_pretrain_config"};
+  const PlannedJob made = import_text("", "small.py", kOwnContainer, given).planned;
+  EXPECT_EQ(made.job.length, 2048);
+  EXPECT_EQ(made.job.sequences, 32);
+  EXPECT_EQ(made.plan.micro_batch, 2);
+  EXPECT_EQ(made.plan.parallel.tensor, 2);
+  EXPECT_EQ(made.plan.sharding.optimizer, Spread::kGlobal);  // The optimizer's own switch counts.
+  EXPECT_EQ(made.job.model.vocabulary, 32'001);
+  EXPECT_EQ(made.job.model.activation, Activation::kSquaredRelu);
+  EXPECT_EQ(made.job.model.norm, Norm::kRms);
+  EXPECT_FALSE(made.job.model.tied);
+}
+
+TEST(Bridge, ThePrecisionStandsOverTheWrapper) {
+  const auto sums = [](const std::string& precision) {
+    const std::string text =
+        "from megatron.bridge.training.config import ConfigContainer\n"
+        "def f() -> ConfigContainer:\n    cfg = _sft_common()\n"
+        "    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n"
+        "    cfg.mixed_precision = " +
+        precision + "\n    cfg.ddp.grad_reduce_in_fp32 = False\n    return cfg\n";
+    return import_text("", "f.py", text).planned.plan.accumulate;
+  };
+  EXPECT_EQ(sums("bf16_mixed()"), DType::kFp32);
+  EXPECT_EQ(sums("MixedPrecisionConfig(bf16=True)"), DType::kFp32);
+  EXPECT_EQ(sums("MixedPrecisionConfig(bf16=True, grad_reduce_in_fp32=False)"), DType::kBf16);
+}
+
+TEST(Bridge, AdaptersByNameAreFollowed) {
+  const std::string text = R"(from megatron.bridge.recipes.common import _peft_common
+from megatron.bridge.training.config import ConfigContainer
+
+
+def tuned(peft_scheme: str | PEFT = "lora") -> ConfigContainer:
+    cfg = _peft_common()
+    cfg.model = AutoBridge.from_hf_pretrained("Qwen/Qwen3-8B").to_megatron_provider()
+    cfg.peft = default_peft_config(peft_scheme)
+    if isinstance(peft_scheme, str) and peft_scheme.lower() in ["lora", "dora"]:
+        cfg.peft.dim = 16
+        cfg.peft.target_modules = ["linear_qkv"]
+    return cfg
+)";
+  const ImportedPlan made = import_text("", "tuned.py", text);
+  ASSERT_TRUE(made.planned.job.model.adapters.has_value());
+  EXPECT_EQ(made.planned.job.model.adapters->rank, 16);
 }
 
 TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {

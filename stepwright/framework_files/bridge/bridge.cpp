@@ -9,9 +9,11 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/bridge/helpers.h"
 #include "stepwright/framework_files/bridge/settings.h"
 #include "stepwright/framework_files/bridge/workload.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
@@ -139,6 +141,99 @@ void use_words_of_arguments(Tree& said) {
   }
 }
 
+/// src/megatron/bridge/training/mixed_precision.py: setup. What it says, or has by default, stands
+/// over the wrapper's own.
+void take_precision_object(Node root, Tree& said) {
+  const auto precision = root.find("mixed_precision");
+  if (!precision || !precision->is_mapping() || !precision->find("()")) return;
+  const auto own = precision->find("grad_reduce_in_fp32");
+  const bool wide = !own || own->is_null() || own->boolean();
+  Tree* reduced = said.find("grad_reduce_in_fp32");
+  if (reduced != nullptr) reduced->text = wide ? "true" : "false";
+}
+
+/// src/megatron/bridge/training/config.py: either switch sets both; recipes' common optimizer has
+/// it on.
+void share_optimizer(Node root, Tree& said) {
+  Tree* own = said.find("use_distributed_optimizer");
+  if (own == nullptr || own->text == "true") return;
+  const auto optimizer = root.find("optimizer");
+  const bool mapping = optimizer && optimizer->is_mapping();
+  const auto shares = mapping ? optimizer->find("use_distributed_optimizer") : std::nullopt;
+  const bool replaced = mapping && optimizer->find("()");
+  const bool on = shares && !shares->is_null() ? shares->boolean() : root.find(kBase) && !replaced;
+  if (on) own->text = "true";
+}
+
+/// src/megatron/bridge/training/setup.py: _validate_and_set_vocab_size. A model without a
+/// vocabulary has the tokenizer's, padded.
+void take_tokenizer(Node root, const Draft& draft, MegatronText& text) {
+  const bool said = draft.model || text.said.find("vocab_size") != nullptr;
+  if (said) text.derived.set("pad_vocab_size", false);
+  const auto tokenizer = root.find("tokenizer");
+  if (said || !tokenizer || !tokenizer->is_mapping()) return;
+  const auto take = [&](std::string_view name) {
+    const auto value = tokenizer->find(name);
+    if (value && value->is_scalar() && !value->is_null()) text.derived.set(name, value->tree());
+  };
+  take("tokenizer_type");
+  if (text.derived.find("tokenizer_type") == nullptr) {
+    // That of the common recipes of fine-tuning.
+    text.derived.set("tokenizer_type", "HuggingFaceTokenizer");
+  }
+  take("tokenizer_model");
+  take("vocab_size");
+}
+
+/// src/megatron/bridge/training/config.py: a model and its data are of one length.
+void take_data_length(Node root, MegatronText& text) {
+  if (text.said.find("seq_length") != nullptr) return;
+  const auto data = root.find("dataset");
+  if (!data || !data->is_mapping()) return;
+  for (const std::string_view name : {"seq_length", "sequence_length"}) {
+    const auto value = data->find(name);
+    if (value && value->is_scalar() && !value->is_null())
+      text.said.set("seq_length", value->tree());
+  }
+}
+
+/// What the class of a model has where the recipe is silent.
+void add_provider_defaults(Node root, Tree& usual) {
+  const auto model = root.find("model");
+  const auto type = model && model->is_mapping() ? model->find("()") : std::nullopt;
+  if (!type || !type->is_scalar()) return;
+  const std::string text = type->text();
+  const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
+  for (const BridgeDefault& each : kBridgeDefaults) {
+    if (each.provider == name) usual.set(each.field, Tree::scalar(std::string(each.value), false));
+  }
+}
+
+/// Of a class, whose vocabulary may be the tokenizer's.
+void list_tokens_of_class(const Document& document, const std::string& name, Draft& draft) {
+  const auto tokenizer = document.root().find("tokenizer");
+  const auto tokens =
+      tokenizer && tokenizer->is_mapping() ? tokenizer->find("vocab_size") : std::nullopt;
+  if (!tokens || !tokens->is_number() || name.starts_with("Qwen")) return;
+  draft.report.not_read.push_back(
+      {"tokenizer.vocab_size", tokens->text(), document.name(), tokens->line(), Matters::kMaybe,
+       fmt::format("that {} has no vocabulary of its own: the tokenizer's counts there", name)});
+}
+
+/// Whether a class of models has no sizes of its own.
+bool has_open_sizes(std::string_view type) {
+  static constexpr std::string_view kOpen[] = {"GPTModelProvider", "MLAModelProvider",
+                                               "MambaModelProvider", "HybridModelProvider"};
+  return std::ranges::find(kOpen, type) != std::end(kOpen);
+}
+
+bool says_sizes(Node model) {
+  static constexpr std::string_view kSizes[] = {"num_layers", "hybrid_layer_pattern",
+                                                "hybrid_override_pattern"};
+  return std::ranges::any_of(kSizes,
+                             [&](std::string_view name) { return model.find(name).has_value(); });
+}
+
 void name_bridge_model(const Document& document, const Given& given, Draft& draft) {
   const auto model = document.root().find("model");
   if (!model || !model->is_mapping()) return;
@@ -153,6 +248,12 @@ void name_bridge_model(const Document& document, const Given& given, Draft& draf
   const auto* const known = std::ranges::find(kBridgeProviders, name, &BridgeProvider::name);
   if (known != std::end(kBridgeProviders)) {
     take_named_model(fmt::format("hub/{}", known->model), given, draft);
+    list_tokens_of_class(document, name, draft);
+  } else if (!unnamed && !has_open_sizes(name)) {
+    if (!says_sizes(*model)) draft.unknown_model = printable(text);
+    draft.report.not_read.push_back({"model.()", printable(text), document.name(), call->line(),
+                                     Matters::kYes,
+                                     "what this class has where the recipe is silent"});
   }
 }
 
@@ -171,12 +272,6 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
 
 void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft) {
   const SourceFile& file = files.front();
-  if (holds(file, kTables) && !holds(file, kWorkload)) {
-    fail_input(fmt::format(
-        "{}: its degrees come from a module of tables through {}), which is not read: write them "
-        "into an override YAML, or give the later script, which has {})",
-        file.name, kTables, kWorkload));
-  }
   std::vector<PythonText> texts;
   for (const SourceFile& one : files) texts.push_back({one.text, one.name});
   const bool overrides = std::ranges::any_of(
@@ -185,6 +280,7 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
   const std::optional<Device> device = device_of(given);
   const std::string dispatcher = device ? bridge_flex_dispatcher(*device) : "";
   if (!dispatcher.empty()) texts.push_back({dispatcher, "training/flex_dispatcher_backend.py"});
+  texts.push_back({kBridgeHelpers, "recipes/utils.py"});
   const auto chosen = [&](const std::string& function, const Tree& arguments,
                           const PythonValue& value) {
     auto workload = bridge_workload(function, arguments, value);
@@ -195,7 +291,8 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
                                                  {.root = kContainer,
                                                   .known = known_recipe,
                                                   .chosen = chosen,
-                                                  .same = {"to_megatron_provider"}},
+                                                  .same = {"to_megatron_provider"},
+                                                  .themselves = {"squared_relu", "quick_gelu"}},
                                                  given.function);
   check_base(config, file.name);
   if (draft.ranks && (given.devices || given.nodes)) {
@@ -211,6 +308,12 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
                     .usual = common_defaults(document),
                     .program = "Megatron-Bridge's common recipe"};
   use_words_of_arguments(text.said);
+  take_precision_object(document.root(), text.said);
+  share_optimizer(document.root(), text.said);
+  take_data_length(document.root(), text);
+  take_tokenizer(document.root(), draft, text);
+  add_provider_defaults(document.root(), text.usual);
+  if (!draft.model) set_bridge_activation(root.section("model"), text.derived);
   take_precision_word(root, text.derived);
   if (text.derived.find("grad_reduce_in_fp32") != nullptr) {
     if (Tree* own = text.said.find("grad_reduce_in_fp32")) own->text = "true";
@@ -224,7 +327,8 @@ bool is_bridge(const SourceFile& file) {
   const bool recipe = holds(file, "def ") && holds(file, kContainer);
   const bool over = holds(file, "from megatron.bridge.") && !holds(file, "ConfigContainer(");
   return recipe && (holds(file, "_common(") || holds(file, "AutoBridge.") || over ||
-                    holds(file, kWorkload) || holds(file, kTables));
+                    holds(file, "from megatron.bridge.recipes.") || holds(file, kWorkload) ||
+                    holds(file, kTables));
 }
 
 }  // namespace stepwright

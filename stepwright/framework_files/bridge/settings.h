@@ -11,6 +11,8 @@ inline constexpr MegatronPlace kBridgePlaces[] = {
     {"model.()", ""},
     {"model.[]", ""},
     {"model.hybrid_override_pattern", "hybrid_layer_pattern"},
+    {"model.layernorm_epsilon", "norm_epsilon"},
+    {"model.layernorm_zero_centered_gamma", "apply_layernorm_1p"},
     {"model.*", ""},
     {"train.micro_batch_size", "micro_batch_size"},
     {"train.global_batch_size", "global_batch_size"},
@@ -82,7 +84,32 @@ inline constexpr KnownSetting kBridgeSettings[] = {
     {"delay_wgrad_compute", "", Matters::kYes, "weight gradients apart from the backward"},
     {"main_params_dtype", "", Matters::kMaybe, "the type of the optimizer's parameters", "fp32"},
     {"main_grads_dtype", "", Matters::kMaybe, "the type of the optimizer's gradients", "fp32"},
-    {"should_pad_vocab", "", Matters::kMaybe, "rows that round the vocabulary up"},
+    {"should_pad_vocab", ""},
+    {"tokenizer_type", ""},
+    {"tokenizer_model", ""},
+    {"activation_func", "job.model"},
+    {"gated_linear_unit", "job.model"},
+    {"hf_model_id", ""},
+    {"revision", ""},
+    {"lr", ""},
+    {"min_lr", ""},
+    {"weight_decay", ""},
+    {"adam_*", ""},
+    {"clip_grad", ""},
+    {"init_method_std", ""},
+    {"persist_layer_norm", ""},
+    {"masked_softmax_fusion", ""},
+    {"attention_softmax_in_fp32", ""},
+    {"use_mamba_mem_eff_path", ""},
+    {"calculate_per_token_loss", ""},
+    {"freeze_*", "", Matters::kYes, "that a part of the model is not trained"},
+    {"bias_activation_fusion", ""},
+    {"use_te_rng_tracker", ""},
+    {"check_for_large_grads", ""},
+    {"rerun_state_machine.*", ""},
+    {"cfg.rng.*", ""},
+    {"cfg.dataset*", ""},
+    {"cfg.dist.*", ""},
     {"comm_overlap.tp_comm_overlap_cfg", "", Matters::kMaybe, "how overlapped messages are cut"},
 };
 
@@ -96,6 +123,32 @@ struct BridgeCommon {
 inline constexpr BridgeCommon kBridgeCommons[] = {{"_pretrain_common", 2, 32, 4096, true, false},
                                                   {"_sft_common", 1, 128, 2048, false, false},
                                                   {"_peft_common", 1, 128, 2048, false, true}};
+
+/// What classes of models with sizes of a recipe's own have, where Megatron-Core has another
+/// default: src/megatron/bridge/models/mamba/mamba_provider.py, hybrid/hybrid_provider.py.
+struct BridgeDefault {
+  std::string_view provider;
+  std::string_view field;
+  std::string_view value;
+};
+inline constexpr BridgeDefault kBridgeDefaults[] = {
+    {"MambaModelProvider", "is_hybrid_model", "true"},
+    {"MambaModelProvider", "share_embeddings_and_output_weights", "false"},
+    {"MambaModelProvider", "position_embedding_type", "none"},
+    {"MambaModelProvider", "normalization", "RMSNorm"},
+    {"MambaModelProvider", "add_bias_linear", "false"},
+    {"MambaModelProvider", "norm_epsilon", "1e-5"},
+    {"MambaModelProvider", "hidden_dropout", "0.0"},
+    {"MambaModelProvider", "attention_dropout", "0.0"},
+    {"HybridModelProvider", "is_hybrid_model", "true"},
+    {"HybridModelProvider", "share_embeddings_and_output_weights", "false"},
+    {"HybridModelProvider", "position_embedding_type", "none"},
+    {"HybridModelProvider", "normalization", "RMSNorm"},
+    {"HybridModelProvider", "add_bias_linear", "false"},
+    {"HybridModelProvider", "norm_epsilon", "1e-5"},
+    {"HybridModelProvider", "hidden_dropout", "0.0"},
+    {"HybridModelProvider", "attention_dropout", "0.0"},
+};
 
 /// Classes that make a model, and the built-in one that each is: src/megatron/bridge/models.
 struct BridgeProvider {
@@ -130,10 +183,16 @@ inline constexpr BridgeProvider kBridgeProviders[] = {
     {"Nemotron3NanoProvider", "nemotron-3-nano-30b-a3b"},
     {"Nemotron4ModelProvider15B", "nemotron-4-15b"},
     {"Nemotron4ModelProvider340B", "nemotron-4-340b"},
+    {"NemotronHModel47BProvider", "nemotron-h-47b"},
+    {"NemotronHModel4BProvider", "nemotron-h-4b"},
+    {"NemotronHModel56BProvider", "nemotron-h-56b"},
+    {"NemotronHModel8BProvider", "nemotron-h-8b"},
     {"NemotronHModelProvider47B", "nemotron-h-47b"},
     {"NemotronHModelProvider4B", "nemotron-h-4b"},
     {"NemotronHModelProvider56B", "nemotron-h-56b"},
     {"NemotronHModelProvider8B", "nemotron-h-8b"},
+    {"NemotronNano12Bv2Provider", "nemotron-nano-12b-v2"},
+    {"NemotronNano9Bv2Provider", "nemotron-nano-9b-v2"},
     {"NemotronNanoModelProvider12Bv2", "nemotron-nano-12b-v2"},
     {"NemotronNanoModelProvider9Bv2", "nemotron-nano-9b-v2"},
     {"OlMoEModelProvider", "olmoe-1b-7b"},

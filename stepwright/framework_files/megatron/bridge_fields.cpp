@@ -7,10 +7,9 @@
 #include "stepwright/framework_files/megatron/settings.h"
 
 namespace stepwright {
-namespace {
+namespace {}  // namespace
 
-/// The activation of `activation_func` and `gated_linear_unit`.
-void set_activation(const Fields& model, Tree& fields) {
+void set_bridge_activation(const Fields& model, Tree& fields) {
   const auto function = model.find("activation_func");
   if (!function) return;
   const std::string text =
@@ -30,6 +29,8 @@ void set_activation(const Fields& model, Tree& fields) {
         "is read where it is gated silu, gated quick_gelu, gelu or squared_relu");
   }
 }
+
+namespace {
 
 /// Enumerators of AttnBackend by their numbers, from 1 (megatron/core/transformer/enums.py).
 constexpr std::array<std::string_view, 5> kBridgeBackends = {"flash", "fused", "unfused", "local",
@@ -232,7 +233,7 @@ BridgeFields bridge_fields(Node root) {
     bridge.fields.set("use_distributed_optimizer", placed_at(Tree(true), *shares));
     bridge.names["use_distributed_optimizer"] = "optimizer.use_distributed_optimizer";
   }
-  set_activation(Fields(root).section("model"), bridge.fields);
+  set_bridge_activation(Fields(root).section("model"), bridge.fields);
   if (bridge.fields.find("activation") != nullptr) {
     bridge.names["activation"] = "model.activation_func";
   }

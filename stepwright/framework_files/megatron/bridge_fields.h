@@ -6,6 +6,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/import_report.h"
 
 namespace stepwright {
@@ -51,6 +52,10 @@ struct BridgeFields {
   std::string assumed;                       ///< A field that no line says.
   bool whole = false;  ///< It states all there is, as the YAML that training writes does.
 };
+
+/// Sets the activation that `activation_func` and `gated_linear_unit` of a model are. Fails with
+/// `kUnsupported` on one that no model has.
+void set_bridge_activation(const Fields& model, Tree& fields);
 
 /// Reads the sections of a ConfigContainer, whose classes and functions stand as `_target_`
 /// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/config_utils.py). Fails with

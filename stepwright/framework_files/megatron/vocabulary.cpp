@@ -37,23 +37,16 @@ constexpr KnownTokenizer kTokenizerTypes[] = {
 /// tokenizer.json with its added tokens, which HuggingFaceTokenizer counts (`len`). The first that
 /// fits counts.
 constexpr KnownTokenizer kTokenizerModels[] = {
-    {"llama-3", 128'256},
-    {"llama3", 128'256},
-    {"llama-2", 32'000},
-    {"llama2", 32'000},
-    {"mixtral-8x22b", 32'768},
-    {"mixtral-8x7b", 32'000},
-    {"mistral-7b-v0-1", 32'000},
-    {"mistral-7b-v0-3", 32'768},
-    {"qwen3", 151'669},
-    {"qwen2-5", 151'665},
-    {"qwen2", 151'646},
-    {"deepseek-v2", 100'002},
-    {"deepseek-v3", 128'815},
-    {"deepseek-r1", 128'815},
-    {"moonlight", 163'840},
-    {"gpt-oss", 200'019},
-    {"gpt2", 50'257},
+    {"llama-3", 128'256},         {"llama3", 128'256},
+    {"llama-2", 32'000},          {"llama2", 32'000},
+    {"mixtral-8x22b", 32'768},    {"mixtral-8x7b", 32'000},
+    {"mistral-7b-v0-1", 32'000},  {"mistral-7b-v0-3", 32'768},
+    {"qwen3", 151'669},           {"qwen2-5", 151'665},
+    {"qwen2", 151'646},           {"deepseek-v2", 100'002},
+    {"deepseek-v3", 128'815},     {"deepseek-r1", 128'815},
+    {"moonlight", 163'840},       {"gpt-oss", 200'019},
+    {"nemotron-h", 131'072},      {"nemotron-nano", 131'072},
+    {"nemotron-3-nano", 131'072}, {"gpt2", 50'257},
     {"bloom", 250'680},
 };
 
