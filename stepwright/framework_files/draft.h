@@ -51,7 +51,8 @@ inline bool is_shell_script(const SourceFile& file) {
   for (const std::string_view end : {".sh", ".bash", ".slurm", ".sbatch", ".sub"}) {
     if (file.name.ends_with(end)) return true;
   }
-  return false;
+  // What scripts source.
+  return (file.name.ends_with(".conf") || file.name.ends_with(".env")) && holds(file, "export ");
 }
 
 /// How a program packs documents.

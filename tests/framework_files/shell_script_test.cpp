@@ -40,6 +40,16 @@ TEST(ShellScript, ReadsQuotesAndContinuedLines) {
               ElementsAre("run", "a", "b c", "d  e", "f g", "h\ti"));
 }
 
+TEST(ShellScript, WhatIsToBeFilledInIsAWord) {
+  EXPECT_THAT(words("run --vocab <PATH TO vocab.json> --fp16\n"),
+              ElementsAre("run", "--vocab", "<PATH TO vocab.json>", "--fp16"));
+  EXPECT_THAT(words("A=\" --load <FOLDER> \\\n --save <FOLDER>  --fp16\"\nsh -c \"run $A\"\n"),
+              ElementsAre("run", "--load", "<FOLDER>", "--save", "<FOLDER>", "--fp16"));
+  EXPECT_EQ(x_of("X=<Specify path>"), "<Specify path>");
+  EXPECT_THAT(words("run a <in >out\nrun b < in.txt > out.txt\nrun c <in 2>&1\n"),
+              ElementsAre("run", "c"));
+}
+
 TEST(ShellScript, FillsInVariablesArraysAndArithmetic) {
   EXPECT_THAT(words("T=8\nN=$((T * (2 + 1)))\nrun --t $T --n ${N} --w ${W:-4} $MISSING\n"),
               ElementsAre("run", "--t", "8", "--n", "24", "--w", "4", "$MISSING"));

@@ -361,8 +361,9 @@ class ShellParser {
     ShellNode made = node(NodeKind::kSimple);
     while (true) {
       in_.skip_blanks();
-      if (redirection(made)) continue;
-      const bool process = in_.starts("<(") || in_.starts(">(");
+      const bool filled_in = in_.placeholder() > 0;
+      if (!filled_in && redirection(made)) continue;
+      const bool process = in_.starts("<(") || in_.starts(">(") || filled_in;
       if (in_.at_end() || (ShellWords::ends_word(in_.here()) && !process)) break;
       const bool first = made.words.empty();
       if ((first || declares(made.words.front().plain())) && take_assignment(in_, made)) continue;

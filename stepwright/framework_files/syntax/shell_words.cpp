@@ -165,8 +165,26 @@ std::string_view ShellWords::peek() const {
   return text_.substr(at_, end - at_);
 }
 
+std::size_t ShellWords::placeholder() const {
+  if (here() != '<' || std::isalpha(static_cast<unsigned char>(here(1))) == 0) return 0;
+  const std::string_view left = text_.substr(at_ + 1);
+  const std::size_t end = left.find_first_of("<>|;&()$`\"'\\\n");
+  if (end >= left.size() || left[end] != '>' || left[end - 1] == ' ') return 0;
+  // `<in 2>&1`, `<in >out`.
+  const char behind = end + 1 < left.size() ? left[end + 1] : '\n';
+  const bool descriptor = end > 1 && left[end - 2] == ' ' &&
+                          std::isdigit(static_cast<unsigned char>(left[end - 1])) != 0;
+  return !descriptor && std::string_view(" \t\n").find(behind) != std::string_view::npos ? end + 2
+                                                                                         : 0;
+}
+
 ShellTerm ShellWords::word() {
   ShellTerm term{.line = line_};
+  if (const std::size_t length = placeholder(); length > 0) {
+    add_text(term, true, text_.substr(at_, length));
+    skip(length);
+    return term;
+  }
   while (!at_end()) {
     const char c = here();
     const bool process = (c == '<' || c == '>') && here(1) == '(';

@@ -46,6 +46,9 @@ class ShellWords {
   [[nodiscard]] std::string source_since(std::size_t begin) const;
 
   ShellTerm word();
+  /// How long the `<PATH TO VOCABULARY>` here is, which a person is to fill in before the script
+  /// runs; 0: there is none, `<` is where input comes from.
+  [[nodiscard]] std::size_t placeholder() const;
   /// All that is left, as if it stood in double quotes.
   ShellTerm rest_quoted();
   /// Text up to the bracket that closes the one just passed, which is passed, too.
