@@ -365,6 +365,21 @@ TEST(DeepspeedScript, TheBatchIsTheProgramsWhereTheConfigurationSaysNone) {
               HasSubstr("has no do_train: nothing is trained"));
 }
 
+TEST(DeepspeedScript, AConfigurationRightBehindTheProgramIsNoFileOfSettings) {
+  const SourceFile json{"ds.json",
+                        "{\"train_batch_size\": 16, \"bf16\": {\"enabled\": true}, "
+                        "\"zero_optimization\": {\"stage\": 3}}"};
+  const SourceFile script{"run.sh",
+                          "deepspeed --num_gpus=8 tune.py --deepspeed_config=ds.json --model_name "
+                          "Qwen/Qwen3-8B --max_length 2048\n"};
+  const ImportedPlan read = read_with({script, json});
+  EXPECT_EQ(sharding_word(read.planned.plan.sharding), "GGG");
+  EXPECT_EQ(read.planned.job.sequences, 16);
+  const SourceFile open{"run.sh",
+                        "MODE=${1:-}\ndeepspeed tune.py --deepspeed_config=${MODE}.json\n"};
+  EXPECT_THAT(refusal_with({open}), HasSubstr("--set MODE=VALUE"));
+}
+
 // deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py.
 TEST(DeepspeedScript, DeepSpeedChatMakesItsConfigurationOfItsArguments) {
   const auto read = [](const std::string& words) {
@@ -385,7 +400,14 @@ TEST(DeepspeedScript, DeepSpeedChatMakesItsConfigurationOfItsArguments) {
   EXPECT_EQ(sharding_word(third.planned.plan.sharding), "GGG");
   EXPECT_EQ(third.planned.job.precision, DType::kBf16);
   EXPECT_TRUE(third.planned.plan.offload.parameters);
+  EXPECT_FALSE(third.planned.job.model.adapters.has_value());  // Beside "decoder.layers." only.
   EXPECT_THAT(third.report.not_read, lists("lora_dim", Matters::kYes));
+  const ImportedPlan fourth =
+      read("--zero_stage 3 --dtype bf16 --lora_dim 128 --lora_module_name layers.");
+  ASSERT_TRUE(fourth.planned.job.model.adapters.has_value());
+  EXPECT_EQ(fourth.planned.job.model.adapters->rank, 128);
+  EXPECT_EQ(fourth.planned.job.model.adapters->alpha, 1);
+  EXPECT_THAT(fourth.report.not_read, lists("only_optimize_lora", Matters::kYes));
   EXPECT_THAT(refusal_with({{"run.sh",
                              "deepspeed main.py --model_name_or_path Qwen/Qwen3-8B --deepspeed "
                              "--per_device_train_batch_size 4 --output_dir out\n"}}),

@@ -73,7 +73,8 @@ std::optional<ShellWord> settings_among(std::span<const ShellWord> words) {
       return word;
     }
   }
-  if (!words.empty() && names_settings(words.front().text)) return words.front();
+  const bool first = !words.empty() && !words.front().text.starts_with('-');
+  if (first && names_settings(words.front().text)) return words.front();
   return std::nullopt;
 }
 

@@ -149,8 +149,14 @@ void read_deepspeed_script(std::span<const SourceFile> files, const Given& given
   const std::vector<ShellWord> words = command.all_words();
   const ShellWord path = configuration_named(words).value();
   if (script.files.deepspeed == nullptr) {
-    fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
-                           printable(path.text)));
+    std::string open;
+    for (const std::string& place : path.open) {
+      if (!place.starts_with("$(") && !place.starts_with('`')) {
+        open += fmt::format("; the script leaves it open: --set {}=VALUE", printable(place));
+      }
+    }
+    fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
+                           printable(path.text), open));
   }
   if (script.files.model) draft.model = read_config(*script.files.model, &draft.notes);
   const Document said = Document::from(command_fields(words), command.file);

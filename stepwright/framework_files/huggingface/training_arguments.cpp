@@ -103,12 +103,39 @@ void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft)
   take_packing(arguments, "packing", words, given, draft);
 }
 
+/// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/module/lora.py: adapters
+/// of alpha 1 beside the products of modules whose names hold a text; without
+/// `--only_optimize_lora` the weights that none stands beside are trained, too.
+void read_chat_adapters(const Fields& arguments, std::vector<LeftOut>& left_out, Draft& draft) {
+  const auto rank = arguments.node().find("lora_dim");
+  if (!rank || rank->integer(0) == 0) return;
+  const std::string part = arguments.word("lora_module_name", "decoder.layers.");
+  if (part.find("decoder.") != std::string::npos) {
+    left_out.push_back({"lora_dim", *rank,
+                        fmt::format("adapters, if the model has modules that are called {}: a "
+                                    "Llama has none",
+                                    printable(part))});
+    return;
+  }
+  AdapterWords words{.rank = arguments.find("lora_dim")->integer(1),
+                     .alpha = 1,
+                     .modules = {"all-linear"},
+                     .of_transformers = true};
+  if (part.find("layers") == std::string::npos) words.modules = {part};
+  draft.adapters = std::move(words);
+  if (!arguments.flag("only_optimize_lora", false)) {
+    left_out.push_back({"only_optimize_lora", *rank,
+                        "its absence: embeddings, norms and head are trained beside the adapters"});
+  }
+}
+
 /// `--deepspeed` without a file, beside `--zero_stage`: the program makes the configuration. The
 /// precision that this has, where no argument of the Trainer says it.
 /// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py:
 /// get_train_ds_config; training/step1_supervised_finetuning/main.py: parse_args.
 std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubFiles& files,
-                                             std::vector<LeftOut>& left_out, Trainer& trainer) {
+                                             std::vector<LeftOut>& left_out, Trainer& trainer,
+                                             Draft& draft) {
   const auto on = arguments.node().find("deepspeed");
   if (files.deepspeed != nullptr || arguments.has("deepspeed_config") || !on || !on->is_scalar() ||
       on->text() != "true") {
@@ -129,11 +156,7 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubF
   if (stage == 3) zero.set("stage3_prefetch_bucket_size", kPrefetched);
   trainer.deepspeed =
       Document::from(Tree::mapping().set("zero_optimization", zero), "get_train_ds_config");
-  const auto adapters = arguments.node().find("lora_dim");
-  if (adapters && adapters->integer(0) > 0) {
-    left_out.push_back(
-        {"lora_dim", *adapters, "its adapters: all weights are trained in the plan"});
-  }
+  read_chat_adapters(arguments, left_out, draft);
   if (arguments.has("bf16") || arguments.has("fp16")) return std::nullopt;
   static constexpr Named<DType> kTypes[] = {{DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
   return arguments.choice("dtype", kTypes, DType::kFp16);
@@ -206,7 +229,7 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   read_length(arguments, draft);
   read_script_adapters(arguments, draft);
   read_trl_packing(arguments, given, draft);
-  const auto precision = read_switched_deepspeed(arguments, files, left_out, trainer);
+  const auto precision = read_switched_deepspeed(arguments, files, left_out, trainer, draft);
   read_trainer_fields(arguments, files, trainer, left_out, draft);
   if (precision) draft.precision = *precision;
   settle_program(arguments, files, trainer, left_out, given, draft, known);

@@ -56,18 +56,10 @@ void settle_deepspeed_file(const Document& document, Draft& draft) {
   if (const auto bucket = number_of(document, "allgather_bucket_size"); bucket && *bucket > 0) {
     draft.plan.parameter_bucket = *bucket;
   }
-  const auto zero = document.root().find("zero_optimization");
-  if (!zero || !zero->is_mapping()) return;
-  for (const char* key : {"offload_optimizer", "offload_param", "cpu_offload"}) {
-    const auto offload = zero->find(key);
-    if (!offload || offload->is_null()) continue;
-    const auto device = offload->is_mapping() ? offload->find("device") : offload;
-    const std::string where = device && device->is_scalar() ? device->text() : "";
-    if (where.empty() || where == "none" || where == "false" || where == "False") continue;
-    draft.report.not_read.push_back({fmt::format("zero_optimization.{}", key), where,
-                                     document.name(), offload->line(), Matters::kYes,
-                                     "states on the host"});
-  }
+  const Fields all(document.root());
+  const auto stage = number_of(document, "stage");
+  read_deepspeed_offload(all.section("zero_optimization"), static_cast<int>(stage.value_or(0)),
+                         draft);
 }
 
 }  // namespace stepwright
