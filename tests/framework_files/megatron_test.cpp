@@ -116,6 +116,17 @@ TEST(Megatron, ReadsAScriptAsPeopleWriteThem) {
   EXPECT_TRUE(planned.plan.sequence_parallel);
 }
 
+TEST(Megatron, LayersThatStagesDoNotShareEvenlyDoNotStart) {
+  std::string script = kScript;
+  script.replace(script.find("--num-layers 80"), 15, "--num-layers 81");
+  EXPECT_THAT(
+      refusal(script),
+      testing::HasSubstr("81 layers are no multiple of 4 stages, with which Megatron-Core does"));
+  script.replace(script.find("--sequence-parallel"), 19,
+                 "--sequence-parallel --decoder-last-pipeline-num-layers 18");
+  EXPECT_EQ(read(script).plan.layers, (std::vector<std::int64_t>{21, 21, 21, 18}));
+}
+
 TEST(Megatron, NamesWhatContradictsItself) {
   EXPECT_THAT(refusal(with(kScript, "--bf16", "--bf16 --fp16")),
               testing::HasSubstr("--fp16 says precision fp16, --bf16 in line"));
