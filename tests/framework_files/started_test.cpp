@@ -245,6 +245,9 @@ TEST(Started, ProgramsOfOtherModelsAreRefusedAndTowersOfImagesSaid) {
   EXPECT_THAT(
       read_started("torchrun pretrain_vlm.py MODEL_WORDS\n").report.not_read,
       not_read("pretrain_vlm.py", Matters::kYes, "the language model alone is in the plan"));
+  EXPECT_THAT(read_started("torchrun pretrain_prefix_lm.py MODEL_WORDS\n").report.not_read,
+              not_read("pretrain_prefix_lm.py", Matters::kYes,
+                       "tokens of what comes first see each other"));
 }
 
 TEST(Started, AForksOwnArgumentsAreNearNoOther) {

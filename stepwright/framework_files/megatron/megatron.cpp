@@ -38,7 +38,9 @@ bool starts_megatron_lm(std::span<const ShellWord> words) {
                                                 "--pipeline-model-parallel-layout",
                                                 "--expert-model-parallel-size",
                                                 "--use-distributed-optimizer",
-                                                "--recompute-granularity"};
+                                                "--recompute-granularity",
+                                                "--moe-token-dispatcher-type",
+                                                "--transformer-impl"};
   return std::ranges::any_of(words, [](const ShellWord& word) {
     const std::string_view flag = std::string_view(word.text).substr(0, word.text.find('='));
     return std::ranges::find(kSigns, flag) != std::end(kSigns);
@@ -68,27 +70,36 @@ constexpr std::pair<std::string_view, std::string_view> kOtherPrograms[] = {
     {"pretrain_vision_", "a model of images"},
     {"pretrain_vit", "a model of images"}};
 
-/// Those whose language model is a decoder, with a tower of images before it.
-constexpr std::string_view kWithImages[] = {"pretrain_vlm", "flamingo", "llava",
-                                            "multimodal/train"};
+/// Those whose language model is a decoder with more than a plan says, and what is left out of it;
+/// NVIDIA/Megatron-LM: pretrain_vlm.py, examples/multimodal/;
+/// bigscience-workshop/Megatron-DeepSpeed: pretrain_prefix_lm.py,
+/// finetune_t0_non_causal_decoder.py.
+constexpr std::string_view kImages =
+    "the tower of images and what it takes: the language model alone is in the plan";
+constexpr std::string_view kPrefix =
+    "tokens of what comes first see each other: attention is counted as if they saw those before "
+    "them alone";
+constexpr std::pair<std::string_view, std::string_view> kMoreThanDecoders[] = {
+    {"pretrain_vlm", kImages},     {"flamingo", kImages},         {"llava", kImages},
+    {"multimodal/train", kImages}, {"pretrain_prefix_", kPrefix}, {"non_causal_decoder", kPrefix}};
 
-/// Refuses a program whose model no plan has, and lists one of which a plan has but the language
-/// model.
+/// Refuses a program whose model no plan has, and lists one of which a plan has but a part.
 void check_program(const StartedCommand& command, ImportReport& report) {
   const std::string& program = command.words.front().text;
   if (!program.ends_with(".py")) return;
   const std::uint32_t line = command.words.front().line;
-  for (const auto& [part, model] : kOtherPrograms) {
-    if (program.find(part) == std::string::npos) continue;
+  const auto named_by = [&](const auto& row) {
+    return program.find(row.first) != std::string::npos;
+  };
+  if (const auto other = std::ranges::find_if(kOtherPrograms, named_by);
+      other != std::end(kOtherPrograms)) {
     fail_unsupported(fmt::format("{}:{}: {} trains {}: a plan has decoders alone", command.file,
-                                 line, printable(program), model));
+                                 line, printable(program), other->second));
   }
-  const bool images = std::ranges::any_of(
-      kWithImages, [&](std::string_view part) { return program.find(part) != std::string::npos; });
-  if (!images) return;
-  report.not_read.push_back({printable(program), "", command.file, line, Matters::kYes,
-                             "the tower of images and what it takes: the language model alone is "
-                             "in the plan"});
+  const auto more = std::ranges::find_if(kMoreThanDecoders, named_by);
+  if (more == std::end(kMoreThanDecoders)) return;
+  report.not_read.push_back(
+      {printable(program), "", command.file, line, Matters::kYes, std::string(more->second)});
 }
 
 /// Calls settings as the script does.

@@ -134,8 +134,9 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
   // tokenizer, no sinks and no windows.
   if (known->model.starts_with("gpt-oss") && trainer.word("framework", "megatron") == "megatron") {
     trainer.find("model")->fail(
-        "has sizes of its own in Primus for Megatron-LM, not those of the released model: --model "
-        "says them (or gpt-oss-20b, where its own are near enough)");
+        fmt::format("has sizes of its own in Primus for Megatron-LM, not those of the released "
+                    "model: --model says them (or {}, where its own are near enough)",
+                    known->model));
   }
   draft.model = built_in_model(known->model);
   draft.notes.push_back(
