@@ -41,6 +41,7 @@ constexpr ModuleName kModules[] = {
     {"kv_a_proj_with_mqa", {kKeyValueDown}},
     {"kv_b_proj", {kKeyValueUp}},
     {"out_proj", {kProjection}},
+    {"output_proj", {kProjection}},
     {"qkv_proj", {kQuery, kKey, kValue}},
     {"query_key_value", {kQuery, kKey, kValue}},
     {"c_attn", {kQuery, kKey, kValue}},

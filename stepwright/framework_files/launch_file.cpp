@@ -54,7 +54,6 @@ constexpr std::pair<std::string_view, std::string_view> kUnreadPrograms[] = {
 
 /// Configurations that no reader knows, by what they hold.
 constexpr std::pair<std::string_view, std::string_view> kUnreadFiles[] = {
-    {"_component_: torchtune.", "torchtune"},
     {"_target_: nemo_automodel.", "NeMo AutoModel"},
     {"_target_: nemo.collections.", "NeMo 2"},
     {"from nemo.collections", "NeMo 2 (NeMo is read as recipes of Megatron-Bridge)"}};

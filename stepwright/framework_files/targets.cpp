@@ -21,6 +21,7 @@
 #include "stepwright/framework_files/target.h"
 #include "stepwright/framework_files/torchtitan/script.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
+#include "stepwright/framework_files/torchtune/torchtune.h"
 
 namespace stepwright {
 namespace {
@@ -145,6 +146,19 @@ constexpr LaunchTarget kTargets[] = {
      .read = read_swift,
      .recognises = is_swift,
      .starts = starts_swift},
+    {.word = "torchtune",
+     .framework = "fsdp",
+     .about = "Configuration of torchtune",
+     .checked = "torchtune 0.6.1 (models that its files build; recipes by source only)",
+     .assumes =
+         "the model's weights and tokenizer in the folder checkpoint_dir, my_model.build where "
+         "torchtune has no builder of the model, and a few steps on a small public data set "
+         "until dataset says otherwise",
+     .variant = "torchtune",
+     .write = write_torchtune,
+     .read = read_torchtune,
+     .recognises = is_torchtune,
+     .starts = starts_torchtune},
     {.word = "hf",
      .framework = "accelerate",
      .about = "Configurations of transformers: config.json and TrainingArguments",

@@ -237,14 +237,14 @@ Offload written_and_read(const std::string& target, const PlannedJob& planned,
 }
 
 TEST(Offloaded, ParametersAreWrittenAndReadBack) {
-  const std::vector<std::string> targets = {"accelerate", "axolotl",    "llama-factory",
-                                            "deepspeed",  "torchtitan", "fsdp"};
+  const std::vector<std::string> targets = {"accelerate", "axolotl", "llama-factory", "deepspeed",
+                                            "torchtitan", "fsdp",    "torchtune"};
   for (const std::string& target : targets) {
     EXPECT_EQ(written_and_read(target, planned_with("GGG", kParameters)), kParameters) << target;
     EXPECT_EQ(written_and_read(target, planned_with("NGG", kOptimizer)), kOptimizer) << target;
     EXPECT_EQ(written_and_read(target, planned_with("GGG", Offload{})), Offload{}) << target;
   }
-  for (const std::string target : {"accelerate", "axolotl", "torchtitan", "fsdp"}) {
+  for (const std::string target : {"accelerate", "axolotl", "torchtitan", "fsdp", "torchtune"}) {
     EXPECT_EQ(written_and_read(target, planned_with("III", kParameters)), kParameters) << target;
   }
   EXPECT_EQ(written_and_read("torchtitan", planned_with("GGG", kParameters), "0.2.2"), kParameters);

@@ -627,9 +627,9 @@ TEST(OtherPrograms, ConfigurationsOfProgramsThatAreNotReadAreNamed) {
   EXPECT_THAT(
       [] {
         import_text("", "lora.yaml",
-                    "model:\n  _component_: torchtune.models.llama3.llama3_8b\nbatch_size: 4\n");
+                    "model:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM\nbatch: 4\n");
       },
-      testing::ThrowsMessage<Error>(HasSubstr("a configuration of torchtune")));
+      testing::ThrowsMessage<Error>(HasSubstr("a configuration of NeMo AutoModel")));
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ const std::string kLlamaFactoryRun =
     "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ncutoff_len: 4096\n"
     "finetuning_type: full\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n"
     "bf16: true\n";
+const std::string kTorchtuneRun =
+    "model: {_component_: torchtune.models.llama3.llama3_8b}\ntokenizer: {max_seq_len: 8192}\n"
+    "batch_size: 1\ngradient_accumulation_steps: 8\noptimizer: {_component_: torch.optim.AdamW}\n";
 const std::string kSwiftRun =
     "model: meta-llama/Meta-Llama-3-8B-Instruct\ntuner_type: full\nmax_length: 4096\n"
     "per_device_train_batch_size: 1\ngradient_accumulation_steps: 4\ntorch_dtype: bfloat16\n";
@@ -75,6 +78,14 @@ const PackingProgram kPackingPrograms[] = {
       .group = 400,
       .masks = false,
       .too_long = TooLong::kTruncate}},
+    {"torchtune",
+     kTorchtuneRun + "dataset: {packed: True}\n",
+     "dataset.packed",
+     {.kind = PackingKind::kGreedy}},
+    {"torchtune",
+     kTorchtuneRun + "dataset: {packed: True, split_across_pack: True}\n",
+     "dataset.packed",
+     {.kind = PackingKind::kGreedy, .too_long = TooLong::kSplit}},
     {"ms-swift",
      kSwiftRun + "packing: true\n",
      "packing",

@@ -214,6 +214,7 @@ std::size_t place_of_program(std::span<const ShellWord> words) {
       "deepspeed.launcher.runner"};
   static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
                                                                "deepspeed", "mpirun"};
+  if (const std::size_t recipe = place_of_recipe(words)) return recipe;
   bool runs = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -367,6 +368,21 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
 }
 
 }  // namespace
+
+std::size_t place_of_recipe(std::span<const ShellWord> words) {
+  static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python",
+                                                "--run-path", "--run_path"};
+  std::size_t at = 0;
+  while (at + 1 < words.size() &&
+         (base_name(words[at].text) != "tune" || words[at + 1].text != "run")) {
+    ++at;
+  }
+  for (at += 2; at < words.size() && words[at].text.starts_with('-'); ++at) {
+    const std::string& text = words[at].text;
+    if (text.find('=') == std::string::npos && !is_one_of(text, kFlags)) ++at;
+  }
+  return at < words.size() ? at : 0;
+}
 
 bool is_argument_and_value(const std::string& setting) {
   const std::size_t equals = setting.find('=');

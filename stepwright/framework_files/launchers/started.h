@@ -14,6 +14,10 @@
 
 namespace stepwright {
 
+/// The place of the recipe that `tune run` starts, behind options of torchrun:
+/// meta-pytorch/torchtune torchtune/_cli/run.py. 0: there is none.
+std::size_t place_of_recipe(std::span<const ShellWord> words);
+
 /// The programs of a framework among all that scripts start.
 struct StartedProgram {
   std::string_view framework;  ///< As people call it: "Megatron-LM".

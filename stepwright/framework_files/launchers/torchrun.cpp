@@ -158,7 +158,7 @@ std::string torchrun_lines() {
 bool has_launcher(const StartedCommand& command) {
   return starts_with_mpi(command) ||
          starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
-                                   "accelerate", "deepspeed", "srun"});
+                                   "accelerate", "deepspeed", "srun", "tune"});
 }
 
 namespace {
@@ -167,15 +167,15 @@ namespace {
 bool has_starter(const StartedCommand& command) {
   return starts_with_mpi(command) ||
          starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch",
-                                   "accelerate", "deepspeed"});
+                                   "accelerate", "deepspeed", "tune"});
 }
 
 }  // namespace
 
 void read_launcher(const StartedCommand& command, Draft& draft) {
   if (starts_with_mpi(command)) return read_mpi(command, draft);
-  const bool torchrun =
-      starts_with_any(command, {"torchrun", "torch.distributed.run", "torch.distributed.launch"});
+  const bool torchrun = starts_with_any(
+      command, {"torchrun", "torch.distributed.run", "torch.distributed.launch", "tune"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
   draft.ranks = launched(command, {"--num_processes", "--num-processes"});
   draft.nodes = launched(command, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines",

@@ -45,7 +45,14 @@ enum OffloadWord : std::uint8_t { kOptimizerThere, kShareThere, kDeviceMasters, 
 
 enum AccumulateWord : std::uint8_t { kOwn, kWide };
 
-enum TrainedWord : std::uint8_t { kWhole, kAdapters, kNarrowBase, kFrozenParts };
+enum TrainedWord : std::uint8_t {
+  kWhole,
+  kAdapters,
+  kNarrowBase,
+  kFrozenParts,
+  kFp8Base,
+  kPartOfMlp  ///< Adapters beside some products of an MLP and not beside others.
+};
 
 template <class Table>
 std::vector<std::string> words_of(const Table& table) {
@@ -102,7 +109,8 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kPrecision: return words_of(kPrecisionNames);
     case Ability::kOptimizer: return words_of(kOptimizerNames);
     case Ability::kModel: return words_of(model_words());
-    case Ability::kTrained: return {"whole", "adapters", "narrow_base", "frozen"};
+    case Ability::kTrained:
+      return {"whole", "adapters", "narrow_base", "frozen", "fp8_base", "part_of_mlp"};
     case Ability::kAttention: return words_of(kAttentionKernelNames);
   }
   return {};
@@ -274,12 +282,26 @@ WordSet taken_collectives(const Plan& plan) {
   return words;
 }
 
+bool adapts_part_of_mlp(const Architecture& model) {
+  if (!model.adapters) return false;
+  AdapterTargets mlp;
+  for (const AdapterTarget target :
+       {AdapterTarget::kGate, AdapterTarget::kUp, AdapterTarget::kFc2}) {
+    mlp.set(place_of(target));
+  }
+  mlp &= possible_targets(model);
+  const AdapterTargets here = model.adapters->targets & mlp;
+  return here.any() && here != mlp;
+}
+
 WordSet taken_trained(const Architecture& model) {
   return WordSet()
       .set(kWhole, !model.freezes())
       .set(kAdapters, model.adapters.has_value())
       .set(kNarrowBase, model.adapters && model.adapters->quantised())
-      .set(kFrozenParts, model.frozen.any());
+      .set(kFrozenParts, model.frozen.any())
+      .set(kFp8Base, model.adapters && model.adapters->base == DType::kFp8)
+      .set(kPartOfMlp, adapts_part_of_mlp(model));
 }
 
 WordSet taken_scope(const Plan& plan) {

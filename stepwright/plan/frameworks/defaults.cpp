@@ -100,11 +100,14 @@ Kernels started_kernels(const Job& job) {
   const auto place = static_cast<std::size_t>(asked.attention);
   if (selected_attention(job.framework)[place]) kernels.attention = asked.attention;
   kernels.fused_cross_entropy = asked.fused_cross_entropy;
-  kernels.narrow_attention =
-      asked.narrow_attention && framework_defaults(job.framework).narrow_attention;
+  const FrameworkDefaults defaults = framework_defaults(job.framework);
+  if (defaults.compiles) {
+    kernels.fused_norm = asked.fused_norm || asked.fused_cross_entropy;
+    kernels.fused_cross_entropy = kernels.fused_norm;
+  }
+  kernels.narrow_attention = asked.narrow_attention && defaults.narrow_attention;
   const bool in_place = asked.masters == Masters::kNone && !job.model.adapters;
-  if (in_place && job.precision == DType::kBf16 &&
-      framework_defaults(job.framework).updates_in_place) {
+  if (in_place && job.precision == DType::kBf16 && defaults.updates_in_place) {
     kernels.masters = Masters::kNone;
   }
   return kernels;

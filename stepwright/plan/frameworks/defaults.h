@@ -98,6 +98,7 @@ struct FrameworkDefaults {
   /// (`Masters::kNone`).
   bool updates_in_place = false;
   bool narrow_attention = false;  ///< Its files can say `Kernels::narrow_attention`.
+  bool compiles = false;  ///< They can ask for torch.compile, which fuses norms and the loss.
   Optimizer optimizer = Optimizer::kAdam;
   Optimizer latent_optimizer = Optimizer::kAdam;  ///< Of models with latent attention.
   /// Communication that runs beside computation, in the order of `kOverlapNames`.

@@ -86,6 +86,11 @@ DefaultSetting updates_in_place(Node node) {
   return [in_place](FrameworkDefaults& defaults) { defaults.updates_in_place = in_place; };
 }
 
+DefaultSetting compiles(Node node) {
+  const bool compiles = node.boolean();
+  return [compiles](FrameworkDefaults& defaults) { defaults.compiles = compiles; };
+}
+
 DefaultSetting narrow_attention(Node node) {
   const bool narrow = node.boolean();
   return [narrow](FrameworkDefaults& defaults) { defaults.narrow_attention = narrow; };
@@ -193,6 +198,7 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
     {"overlap", overlap},
     {"updates_in_place", updates_in_place},
+    {"compiles", compiles},
     {"narrow_attention", narrow_attention},
     {"joined_adapters", joined_adapters},
     {"local_adapters", local_adapters},

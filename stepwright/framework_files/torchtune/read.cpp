@@ -1,0 +1,361 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/huggingface/optimizer_words.h"
+#include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/framework_files/launchers/configured.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/syntax/shell_batch.h"
+#include "stepwright/framework_files/syntax/shell_state.h"
+#include "stepwright/framework_files/torchtune/models.h"
+#include "stepwright/framework_files/torchtune/settings.h"
+#include "stepwright/framework_files/torchtune/torchtune.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kTuneComponents = "_component_: torchtune.";
+constexpr std::string_view kTuneRun = "tune run";
+
+/// Recipes of 0.6.1 that train, without `_distributed`, `_single_device` and what follows:
+/// torchtune/_recipe_registry.py.
+constexpr std::string_view kRecipes[] = {
+    "full_finetune",          "lora_finetune",     "full_dpo", "lora_dpo",           "qat_",
+    "knowledge_distillation", "ppo_full_finetune", "grpo_",    "early_exit_finetune"};
+
+bool is_recipe(std::string_view word) {
+  const std::string name = base_name(word);
+  return std::ranges::any_of(kRecipes,
+                             [&](std::string_view head) { return name.starts_with(head); });
+}
+
+/// One process, where `tune run` has no options of torchrun: torchtune/_cli/run.py,
+/// _is_distributed_args. Whether it is so.
+bool take_one_process(std::span<const ShellWord> words, const std::string& place, Draft& draft) {
+  const std::size_t at = place_of_recipe(words);
+  if (at == 0 || words[at - 1].text != "run") return false;
+  if (words[at].text.ends_with("_distributed")) {
+    fail_input(fmt::format("{}: starts {} without --nproc_per_node, which that recipe asks for",
+                           place, printable(words[at].text)));
+  }
+  draft.nodes = draft.devices_of_node = std::nullopt;
+  draft.ranks = 1;
+  return true;
+}
+
+std::vector<ShellWord> words_of_line(std::string_view line) {
+  std::vector<ShellWord> words;
+  std::istringstream text{std::string(line)};
+  for (std::string word; text >> word;) words.push_back({.text = word});
+  return words;
+}
+
+/// How many processes there are by the first command `tune run` among the comments of a
+/// configuration, as torchtune's own say how they are started; a script or a person goes over it.
+void take_commented_run(const SourceFile& file, const Given& given, Draft& draft) {
+  const bool given_extent = given.nodes || given.devices || given.known_cluster ||
+                            given.cluster.find_first_of(":{") != std::string::npos;
+  std::string_view text = file.text;
+  for (std::uint32_t number = 1; !text.empty() && !given_extent; ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.starts_with('#') || line.find(kTuneRun) == std::string_view::npos) continue;
+    const std::string place = fmt::format("{}:{}", file.name, number);
+    const std::vector<ShellWord> words = words_of_line(line);
+    if (!take_one_process(words, place, draft)) {
+      draft.nodes = batch_option(words, "--nnodes").value_or(1);
+      draft.devices_of_node = batch_option(words, "--nproc_per_node");
+      if (!draft.devices_of_node) draft.devices_of_node = batch_option(words, "--nproc-per-node");
+    }
+    draft.notes.push_back(fmt::format(
+        "How many processes there are is that of the command in {}, a comment: --nodes and --gpus "
+        "stand in its place.",
+        place));
+    return;
+  }
+}
+
+/// What its recipes themselves refuse: recipes/full_finetune_distributed.py, __init__.
+void check_recipe(const Fields& root) {
+  const Node node = root.node();
+  const auto is_on = [](Node section, std::string_view key) {
+    const auto value = section.find(key);
+    return value && !value->is_null() && value->boolean();
+  };
+  if (is_on(node, "optimizer_in_bwd")) {
+    if (root.integer("gradient_accumulation_steps", 1) > 1) {
+      node.get("gradient_accumulation_steps")
+          .fail("is above 1 beside optimizer_in_bwd, which torchtune refuses");
+    }
+    const auto clip = node.find("clip_grad_norm");
+    if (clip && !clip->is_null()) {
+      clip->fail("stands beside optimizer_in_bwd, which torchtune refuses");
+    }
+  }
+  if (is_on(node, "enable_activation_offloading") &&
+      !is_on(node, "enable_activation_checkpointing")) {
+    node.get("enable_activation_offloading")
+        .fail("asks for enable_activation_checkpointing, without which torchtune refuses it");
+  }
+  const auto split = node.find("tensor_parallel_dim");
+  if (split && !split->is_null() && split->integer(1, kMostOfField) > 1 &&
+      is_on(root.section("optimizer").node(), "fused")) {
+    split->fail("is above 1 beside a fused optimizer, which torchtune refuses");
+  }
+}
+
+/// Fails where a configuration is of no training, or of one that is not read.
+void check_trains_by_itself(const Fields& root) {
+  if (root.node().find("policy_model")) {
+    root.node().get("policy_model").fail_unsupported("is trained by PPO, which is not read");
+  }
+  if (!root.node().find("optimizer") || !root.node().find("model")) {
+    root.node().fail_unsupported("has no model and optimizer: nothing is trained");
+  }
+}
+
+void read_tune_adapters(const Fields& model, Draft& draft) {
+  const TuneBuilder builder = tune_builder(model.word("_component_", ""));
+  const auto modules = model.find("lora_attn_modules");
+  if (!builder.adapters && !modules) return;
+  AdapterWords words = read_adapter_words(model, {.rank = "lora_rank",
+                                                  .alpha = "lora_alpha",
+                                                  .dropout = "lora_dropout",
+                                                  .modules = "lora_attn_modules",
+                                                  .usual_rank = 8,
+                                                  .usual_alpha = 16});
+  if (modules && modules->is_sequence() && modules->size() == 0) words.modules.clear();
+  if (model.flag("apply_lora_to_mlp", false)) {
+    words.modules.insert(words.modules.end(), {"w1", "w2", "w3"});
+  }
+  if (builder.narrow || model.flag("quantize_base", false)) words.base = DType::kNf4;
+  draft.adapters = words;
+}
+
+/// Recomputation of whole layers, or of every n-th: torchtune/training/activations.py. Only where
+/// the older switch is off does `ac_mode` count.
+void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Draft& draft) {
+  Recompute& recompute = draft.plan.recompute;
+  const std::string mode = root.word("ac_mode", "none");
+  if (root.flag("enable_activation_checkpointing", false)) {
+    recompute.kind = mode == "none" ? RecomputeKind::kFull : RecomputeKind::kNone;
+    return;
+  }
+  static constexpr std::string_view kModes[] = {"none", "full", "selective"};
+  if (std::ranges::find(kModes, mode) == std::end(kModes)) {
+    root.find("ac_mode")->fail("must be none, full or selective");
+  }
+  if (mode == "full") recompute.kind = RecomputeKind::kFull;
+  if (mode != "selective") return;
+  const auto option = root.find("ac_option");
+  if (!option)
+    root.find("ac_mode")->fail("is selective without ac_option, a number of layers or op");
+  if (option->text() == "op") {
+    recompute = {.kind = RecomputeKind::kModules, .modules = kPerOperator};
+    left_out.push_back({"ac_option", *option,
+                        "recomputation by operator: it is taken as that of every second product"});
+    return;
+  }
+  const IntegerReading every = read_integer(option->text());
+  if (every.status != IntegerReading::Status::kGood || every.value < 1) {
+    option->fail("must be op, or so many layers as '2'");
+  }
+  recompute = {.kind = RecomputeKind::kEvery, .every = every.value};
+}
+
+/// torch.optim, bitsandbytes.optim and torchao.optim: by the last part of the component.
+void read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out, Draft& draft) {
+  static constexpr std::pair<std::string_view, std::string_view> kComponents[] = {
+      {"torch.optim.AdamW", "adamw"},
+      {"torch.optim.Adam", "adamw"},
+      {"torch.optim.SGD", "sgd"},
+      {"bitsandbytes.optim.AdamW8bit", "adamw_8bit"},
+      {"bitsandbytes.optim.PagedAdamW", "paged_adamw_32bit"},
+      {"bitsandbytes.optim.PagedAdamW8bit", "paged_adamw_8bit"},
+      {"torchao.optim.AdamW8bit", "ao_adamw_8bit"},
+      {"torchao.optim.AdamWFp8", "ao_adamw_fp8"},
+      {"torchao.optim.AdamW4bit", "ao_adamw_4bit"},
+      {"torchao.prototype.low_bit_optim.AdamW8bit", "ao_adamw_8bit"},
+      {"torchao.prototype.low_bit_optim.AdamWFp8", "ao_adamw_fp8"},
+      {"torchao.prototype.low_bit_optim.AdamW4bit", "ao_adamw_4bit"}};
+  const Node component = optimizer.node().get("_component_");
+  const std::string text = component.text();
+  const auto* known =
+      std::ranges::find(kComponents, text, [](const auto& one) { return one.first; });
+  const OptimizerWord* word =
+      known == std::end(kComponents) ? nullptr : optimizer_word(known->second);
+  draft.optimizer = word != nullptr ? word->optimizer : Optimizer::kAdamW;
+  if (word != nullptr && word->leaves_out.empty()) {
+    static_cast<void>(optimizer.find("_component_"));
+    return;
+  }
+  left_out.push_back(
+      {"optimizer._component_", component,
+       std::string(word != nullptr ? word->leaves_out
+                                   : "its states and its update: AdamW's are counted")});
+}
+
+/// Degrees of the recipes that train all weights; those of adapters have none.
+void read_tune_degrees(const Fields& root, Draft& draft) {
+  static constexpr Named<ContextKind> kRotations[] = {{ContextKind::kAllGather, "allgather"},
+                                                      {ContextKind::kRing, "alltoall"}};
+  if (draft.adapters) return;
+  draft.plan.parallel.tensor = root.integer("tensor_parallel_dim", 1);
+  draft.plan.parallel.context = root.integer("context_parallel_dim", 1);
+  draft.plan.context_kind =
+      root.choice("context_parallel_rotate_method", kRotations, ContextKind::kAllGather);
+}
+
+/// FSDP2 over all ranks that tensor parallelism leaves, in as many groups as are replicas:
+/// torchtune/training/_distributed.py, shard_model and ParallelDims.
+void read_tune_states(const Fields& root, const std::string& file, Draft& draft) {
+  FsdpChoice choice{.states = root.flag("fsdp_reshard_after_forward", true) ? "GGG" : "NGG"};
+  const auto host = root.find("fsdp_cpu_offload");
+  if (host && host->boolean()) choice.offload = unread_setting(*host);
+  Trainer trainer;
+  if (!draft.adapters) {
+    trainer.copies = root.integer("data_parallel_replicate_dim", 1);
+    const auto share = root.find("data_parallel_shard_dim");
+    if (share && share->integer(-1, kMostOfField) > 0)
+      trainer.share = share->integer(1, kMostOfField);
+  }
+  spread_states(choice, settled_copies(trainer, draft, file), draft);
+}
+
+/// torchtune/modules/loss: PyTorch's own over chunks of tokens, which `compile` compiles.
+void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& draft) {
+  const auto loss = root.section("loss").node().find("_component_");
+  const std::string name = loss ? loss->text() : "";
+  if (name.find("rlhf") != std::string::npos) {
+    left_out.push_back(
+        {"loss._component_", *loss, "a second model or another loss: one of tokens is counted"});
+  }
+  const auto compile = root.find("compile");
+  bool compiles = compile && compile->is_scalar() && compile->boolean();
+  if (compile && compile->is_mapping()) compiles = root.section("compile").flag("model", true);
+  if (compiles) draft.kernels.emplace_back(&Kernels::fused_norm, true);
+  const bool fused = name.find("Liger") != std::string::npos;
+  if (fused) static_cast<void>(root.section("loss").find("_component_"));
+  draft.fused_cross_entropy = compiles || fused;
+}
+
+/// torchtune/datasets/_packed.py: in their order, each sequence filled up, and a document that is
+/// longer refused, unless documents are cut where a sequence is full. Without packing each is cut
+/// to `max_seq_len`, and padded to the longest of its micro-batch (torchtune/data/_collate.py).
+void read_tune_batch(const Fields& root, const std::string& file, const Given& given,
+                     Draft& draft) {
+  // Several datasets are joined, none of them packed.
+  const auto listed = root.node().find("dataset");
+  if (listed && listed->is_sequence()) static_cast<void>(root.find("dataset"));
+  const Fields data = root.section(listed && listed->is_sequence() ? "" : "dataset");
+  draft.length = root.section("tokenizer").size("max_seq_len");
+  if (!draft.length) draft.length = data.size("max_seq_len");
+  const auto flag = data.node().find("packed");
+  const bool packed = flag && !flag->is_null() && flag->boolean();
+  if (!draft.length && packed) {
+    flag->fail("asks for tokenizer.max_seq_len, without which torchtune refuses it");
+  }
+  if (!draft.length && given.batch.empty()) {
+    fail_input(fmt::format(
+        "{}: says no tokenizer.max_seq_len, so that sequences are as long as their documents: "
+        "--set tokenizer.max_seq_len=N is the length to count",
+        file));
+  }
+  PackingWords words;
+  if (packed) {
+    words.packing.kind = PackingKind::kGreedy;
+    if (data.flag("split_across_pack", false)) words.packing.too_long = TooLong::kSplit;
+  } else {
+    words.packing.too_long = TooLong::kTruncate;
+  }
+  take_packing(data, "packed", words, given, draft);
+  draft.plan.micro_batch = root.integer("batch_size", 1);
+  draft.micro_batches = root.integer("gradient_accumulation_steps", 1);
+}
+
+void read_tune_document(const Document& document, const Given& given, Draft& draft) {
+  static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bf16"}, {DType::kFp32, "fp32"}};
+  const Fields root(document.root());
+  const std::string& file = document.root().file();
+  check_trains_by_itself(root);
+  check_recipe(root);
+  draft.framework.variant = "torchtune";
+  draft.framework_overlap = draft.framework_gradients = true;
+  std::vector<LeftOut> left_out;
+  const Fields model = root.section("model");
+  take_tune_model(model, draft);
+  read_tune_adapters(model, draft);
+  draft.precision = root.choice("dtype", kTypes, DType::kBf16);
+  read_tune_optimizer(root.section("optimizer"), left_out, draft);
+  read_tune_recompute(root, left_out, draft);
+  read_tune_loss(root, left_out, draft);
+  read_tune_degrees(root, draft);
+  settle_ranks(draft, given, file);
+  read_tune_states(root, file, draft);
+  read_tune_batch(root, file, given, draft);
+  list_settings(root, file, kTorchtuneSettings, draft.report);
+  list_left_out(left_out, file, draft.report);
+}
+
+/// The configuration of a script's command, with what stands behind it.
+void read_tune_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  static constexpr std::string_view kOptions[] = {"--config"};
+  const ConfiguredRun run = read_configured(files, given,
+                                            {.framework = "torchtune",
+                                             .arguments = "--config NAME",
+                                             .starts = starts_torchtune,
+                                             .options = kOptions,
+                                             .overrides = true},
+                                            draft);
+  std::vector<ShellWord> words = draft.launchers;
+  words.push_back({.text = draft.program});
+  take_one_process(words, draft.source, draft);
+  const SourceFile& file = run.files.front();
+  read_tune_document(with_settings(Document::parse(file.text, file.name), run.given), run.given,
+                     draft);
+}
+
+}  // namespace
+
+bool starts_torchtune(std::span<const ShellWord> words) {
+  bool configured = false;
+  bool started = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    configured = configured || text.starts_with("--config");
+    started = started || (text.ends_with(".py") && is_recipe(text));
+    started = started || (i > 0 && text == "run" && base_name(words[i - 1].text) == "tune");
+  }
+  return configured && started;
+}
+
+void read_torchtune(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+  if (std::ranges::any_of(files, is_shell_script)) return read_tune_script(files, given, draft);
+  if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
+  const SourceFile& file = files.front();
+  const Document document = with_settings(Document::parse(file.text, file.name), given);
+  take_commented_run(file, given, draft);
+  read_tune_document(document, given, draft);
+}
+
+bool is_torchtune(const SourceFile& file) {
+  return is_shell_script(file) ? holds(file, kTuneRun) || holds(file, "_finetune_")
+                               : holds(file, kTuneComponents);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/syntax/shell_script.h"
+
+namespace stepwright {
+
+/// Writes a configuration of torchtune that trains a few steps on a small public data set.
+std::string write_torchtune(const PlannedJob& planned, const std::vector<std::string>& header);
+
+/// Reads a configuration of torchtune, or a script that starts it with one (`tune run`). Fails with
+/// `kInput` on what its recipes refuse, with `kUnsupported` where nothing is trained.
+void read_torchtune(std::span<const SourceFile> files, const Given& given, Draft& draft);
+
+/// Whether a file is a configuration of torchtune, or a script that starts it.
+bool is_torchtune(const SourceFile& file);
+
+/// Whether a command starts a recipe of torchtune with a configuration.
+bool starts_torchtune(std::span<const ShellWord> words);
+
+}  // namespace stepwright

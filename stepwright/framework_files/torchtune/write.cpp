@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/torchtune/models.h"
+#include "stepwright/framework_files/torchtune/torchtune.h"
+
+namespace stepwright {
+namespace {
+
+constexpr std::string_view kPackage = "torchtune.";
+
+std::string component(std::string_view name) { return fmt::format("{}{}", kPackage, name); }
+
+/// The builder of a model with adapters, and its words: torchtune/modules/peft/_utils.py,
+/// LORA_ATTN_MODULES.
+void add_tune_adapters(Tree& model, const Architecture& architecture) {
+  const Adapters& adapters = *architecture.adapters;
+  std::string builder = model.find("_component_")->text;
+  builder.insert(builder.rfind('.') + 1, "lora_");
+  model.set("_component_", builder);
+  Tree modules = Tree::flow_sequence();
+  constexpr std::pair<AdapterTarget, std::string_view> kModules[] = {
+      {AdapterTarget::kQuery, "q_proj"},
+      {AdapterTarget::kKey, "k_proj"},
+      {AdapterTarget::kValue, "v_proj"},
+      {AdapterTarget::kProjection, "output_proj"}};
+  for (const auto& [target, name] : kModules) {
+    if (adapters.has(target)) modules.add(name);
+  }
+  model.set("lora_attn_modules", modules);
+  model.set("apply_lora_to_mlp", adapters.has(AdapterTarget::kFc2));
+  model.set("lora_rank", adapters.rank).set("lora_alpha", adapters.alpha);
+  model.set("lora_dropout", adapters.dropout);
+  if (adapters.base == DType::kNf4) model.set("quantize_base", true);
+}
+
+/// Data: documents of conversations, packed or each in a sequence of its own.
+void add_tune_data(Tree& file, const Job& job, std::string_view tokenizer) {
+  const Packing packing = job.documents ? job.documents->packing : Packing{};
+  const bool packs = !job.documents || packing.kind != PackingKind::kNone;
+  Tree words = Tree::mapping();
+  words.set("_component_", component(fmt::format("models.{}", tokenizer)));
+  words.set("path", fmt::format("{}/tokenizer.model", model_folder(job)));
+  words.set("max_seq_len", job.length);
+  file.set("tokenizer", words);
+  Tree data = Tree::mapping();
+  data.set("_component_", component("datasets.alpaca_cleaned_dataset")).set("packed", packs);
+  if (packs && packing.too_long == TooLong::kSplit) data.set("split_across_pack", true);
+  file.set("dataset", data);
+  file.set("seed", Tree()).set("shuffle", true);
+}
+
+void add_tune_checkpoints(Tree& file, const Job& job, std::string_view type) {
+  Tree section = Tree::mapping();
+  section.set("_component_", component("training.FullModelHFCheckpointer"));
+  section.set("checkpoint_dir", model_folder(job));
+  section.set("checkpoint_files", Tree::flow_sequence().add("model.safetensors"));
+  section.set("recipe_checkpoint", Tree()).set("output_dir", "${output_dir}");
+  section.set("model_type", type);
+  file.set("checkpointer", section).set("resume_from_checkpoint", false);
+}
+
+std::string_view tune_optimizer(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::kSgd: return "torch.optim.SGD";
+    case Optimizer::kAdam8bit: return "torchao.optim.AdamW8bit";
+    default: return "torch.optim.AdamW";
+  }
+}
+
+/// A rate with which it starts. Adam's fused kernel does not go with tensor parallelism.
+void add_tune_optimizer(Tree& file, const Job& job, const Plan& plan) {
+  Tree section = Tree::mapping();
+  section.set("_component_", tune_optimizer(job.optimizer));
+  section.set("lr", Tree::scalar("2.0e-5", false));
+  const bool adam = job.optimizer == Optimizer::kAdam || job.optimizer == Optimizer::kAdamW;
+  if (adam) section.set("fused", plan.parallel.tensor == 1);
+  file.set("optimizer", section).set("optimizer_in_bwd", false).set("clip_grad_norm", Tree());
+  if (!job.model.adapters) return;
+  constexpr int kWarmup = 10;
+  Tree rate = Tree::mapping();
+  rate.set("_component_", component("training.lr_schedulers.get_cosine_schedule_with_warmup"));
+  file.set("lr_scheduler", rate.set("num_warmup_steps", kWarmup));
+}
+
+/// recipes/full_finetune_distributed.py; of its main branch context parallelism and replicas.
+void add_tune_mesh(Tree& file, const Plan& plan) {
+  const Parallel& degrees = plan.parallel;
+  if (degrees.tensor > 1) {
+    Tree split = Tree::mapping();
+    split.set("_component_", component("models.llama3.base_llama_tp_plan"));
+    file.set("tensor_parallel_dim", degrees.tensor).set("tensor_parallel_plan", split);
+  }
+  if (degrees.context > 1) {
+    const bool ring = plan.context_kind == ContextKind::kRing;
+    file.set("context_parallel_dim", degrees.context);
+    file.set("context_parallel_rotate_method", ring ? "alltoall" : "allgather");
+  }
+  if (!shares_states(plan)) return;
+  if (plan.sharding.uses(Spread::kInner)) {
+    const std::int64_t copies = degrees.data * degrees.context / plan.sharding.group;
+    file.set("data_parallel_replicate_dim", copies);
+    file.set("data_parallel_shard_dim", degrees.data / copies);
+  }
+  file.set("fsdp_reshard_after_forward", plan.sharding.parameters != Spread::kNone);
+  file.set("fsdp_cpu_offload", leaves_to_host(plan));
+}
+
+/// Groups of their own for the embedding and the head, as plans gather them; a head that is tied
+/// reads the embedding outside of its module (torchtune/modules/tied_linear.py).
+void add_tune_sharded_layers(Tree& file, const Job& job, const Plan& plan) {
+  if (!shares_states(plan) || job.model.tied) return;
+  file.set("custom_sharded_layers", Tree::flow_sequence().add("tok_embeddings").add("output"));
+}
+
+/// torchtune/training/activations.py: ac_mode counts where the older switch is off.
+void add_tune_recompute(Tree& file, const Recompute& recompute) {
+  file.set("enable_activation_checkpointing", recompute.kind == RecomputeKind::kFull);
+  file.set("enable_activation_offloading", false);
+  if (recompute.kind != RecomputeKind::kEvery) return;
+  file.set("ac_mode", "selective").set("ac_option", recompute.every);
+}
+
+void add_tune_log(Tree& file) {
+  Tree log = Tree::mapping();
+  log.set("_component_", component("training.metric_logging.DiskLogger"));
+  file.set("metric_logger", log.set("log_dir", "${output_dir}/logs"));
+  file.set("log_every_n_steps", 1).set("log_peak_memory_stats", true);
+}
+
+/// "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config THIS_FILE".
+std::string tune_command(const PlannedJob& planned) {
+  const Cluster& cluster = planned.job.cluster;
+  const std::string_view what = planned.job.model.adapters ? "lora" : "full";
+  if (cluster.devices() == 1) {
+    return fmt::format("tune run {}_finetune_single_device --config THIS_FILE", what);
+  }
+  return fmt::format(
+      "tune run --nnodes {} --nproc_per_node {}{} {}_finetune_distributed --config "
+      "THIS_FILE",
+      cluster.nodes, cluster.devices_per_node,
+      cluster.nodes > 1 ? " --rdzv_backend c10d --rdzv_endpoint MASTER:29500" : "", what);
+}
+
+}  // namespace
+
+std::string write_torchtune(const PlannedJob& planned, const std::vector<std::string>& header) {
+  const Job& job = planned.job;
+  const Plan& plan = planned.plan;
+  constexpr int kSteps = 100;
+  TuneModel model = tune_model(job);
+  if (job.model.adapters) add_tune_adapters(model.section, job.model);
+  Tree file = Tree::mapping();
+  file.set("output_dir", "./stepwright-output");
+  add_tune_data(file, job, model.tokenizer);
+  file.set("model", model.section);
+  add_tune_checkpoints(file, job, model.checkpoints);
+  file.set("batch_size", plan.micro_batch).set("epochs", 1).set("max_steps_per_epoch", kSteps);
+  file.set("gradient_accumulation_steps", micro_batches(job, plan));
+  add_tune_optimizer(file, job, plan);
+  file.set("loss",
+           Tree::mapping().set("_component_", component("modules.loss.CEWithChunkedOutputLoss")));
+  file.set("compile", job.kernels.fused_norm).set("device", "cuda");
+  file.set("dtype", job.precision == DType::kFp32 ? "fp32" : "bf16");
+  add_tune_recompute(file, plan.recompute);
+  add_tune_mesh(file, plan);
+  add_tune_sharded_layers(file, job, plan);
+  add_tune_log(file);
+  std::vector<std::string> lines = header;
+  lines.push_back(fmt::format("starts with: {}", tune_command(planned)));
+  return comment_lines(lines) + Document::from(file, "torchtune").to_yaml();
+}
+
+}  // namespace stepwright

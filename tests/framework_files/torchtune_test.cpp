@@ -1,0 +1,259 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "imported.h"
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/parameters.h"
+#include "tests/plan/random_plans.h"
+
+namespace stepwright {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// The form of meta-pytorch/torchtune recipes/configs, shortened.
+std::string tune_recipe(const std::string& model, const std::string& more = "") {
+  return "model:\n  _component_: torchtune.models." + model +
+         "\ntokenizer:\n  _component_: torchtune.models.llama3.llama3_tokenizer\n"
+         "  max_seq_len: 2048\nbatch_size: 2\ngradient_accumulation_steps: 8\ndtype: bf16\n"
+         "loss:\n  _component_: torchtune.modules.loss.CEWithChunkedOutputLoss\n" +
+         more;
+}
+const std::string kTuneAdam = "optimizer:\n  _component_: torch.optim.AdamW\n  fused: True\n";
+const std::string kTuneAdapters =
+    "\n  lora_attn_modules: ['q_proj', 'v_proj', 'output_proj']\n  apply_lora_to_mlp: True\n"
+    "  lora_rank: 64\n  lora_alpha: 128";
+
+ImportedPlan torchtuned(const std::string& text, Given given = {.cluster = "dgx-h100"}) {
+  return import_text("", "8B.yaml", text, std::move(given));
+}
+
+std::string tune_refusal(const std::string& text, const std::string& name = "8B.yaml") {
+  try {
+    import_text("", name, text, {.cluster = "dgx-h100"});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Torchtune, TrainsAllWeightsUnderFsdpInTheirOwnType) {
+  const ImportedPlan read = torchtuned(
+      tune_recipe("llama3_1.llama3_1_8b",
+                  kTuneAdam + "enable_activation_checkpointing: True\nfsdp_cpu_offload: True\n"));
+  EXPECT_EQ(read.target, "torchtune");
+  const auto& [job, plan] = read.planned;
+  EXPECT_EQ(job.model_name, "llama-3.1-8b");
+  EXPECT_EQ(job.framework.variant, "torchtune");
+  EXPECT_EQ(job.sequences, 2 * 8 * 8);
+  EXPECT_EQ(job.length, 2048);
+  EXPECT_EQ(job.kernels.masters, Masters::kNone);
+  EXPECT_FALSE(job.kernels.fused_norm);
+  EXPECT_EQ(plan.accumulate, DType::kBf16);
+  EXPECT_EQ(sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_TRUE(plan.offload.parameters);
+  EXPECT_THAT(read.report.read, takes("model._component_", "job.model"));
+}
+
+TEST(Torchtune, AdaptersStandBesideTheModulesThatItNames) {
+  const Job job =
+      torchtuned(tune_recipe("llama3_1.qlora_llama3_1_8b" + kTuneAdapters, kTuneAdam)).planned.job;
+  ASSERT_TRUE(job.model.adapters);
+  EXPECT_EQ(job.model.adapters->rank, 64);
+  EXPECT_EQ(job.model.adapters->base, DType::kNf4);
+  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kKey));
+  for (const AdapterTarget target : {AdapterTarget::kQuery, AdapterTarget::kProjection,
+                                     AdapterTarget::kGate, AdapterTarget::kFc2}) {
+    EXPECT_TRUE(job.model.adapters->has(target));
+  }
+  EXPECT_FALSE(
+      torchtuned(tune_recipe("llama3.lora_llama3_8b\n  lora_attn_modules: ['k_proj']", kTuneAdam))
+          .planned.job.model.adapters->has(AdapterTarget::kGate));
+  const ImportedPlan more = torchtuned(tune_recipe(
+      "llama3.lora_llama3_8b" + kTuneAdapters + "\n  use_dora: True\n  apply_lora_to_output: True",
+      kTuneAdam));
+  EXPECT_THAT(more.report.not_read, AllOf(lists("model.use_dora", Matters::kYes),
+                                          lists("model.apply_lora_to_output", Matters::kYes)));
+}
+
+// meta-pytorch/torchtune recipes/full_finetune_distributed.py, of 0.6.1 and of its main branch.
+TEST(Torchtune, DegreesAreThoseOfItsMesh) {
+  const std::string plain = "optimizer:\n  _component_: torch.optim.AdamW\n";
+  const Plan split =
+      torchtuned(tune_recipe("llama3_1.llama3_1_8b", plain + "tensor_parallel_dim: 2\n"))
+          .planned.plan;
+  EXPECT_EQ(split.parallel, (Parallel{.tensor = 2, .data = 4}));
+  EXPECT_FALSE(split.sequence_parallel);
+  const Plan copied =
+      torchtuned(tune_recipe("llama3_1.llama3_1_8b",
+                             plain +
+                                 "context_parallel_dim: 2\ndata_parallel_replicate_dim: 2\n"
+                                 "data_parallel_shard_dim: 2\nfsdp_reshard_after_forward: False\n"))
+          .planned.plan;
+  EXPECT_EQ(copied.parallel, (Parallel{.context = 2, .data = 4}));
+  EXPECT_EQ(copied.context_kind, ContextKind::kAllGather);
+  EXPECT_EQ(sharding_word(copied.sharding), "NII");
+  EXPECT_EQ(copied.sharding.group, 4);
+  EXPECT_THAT(
+      tune_refusal(tune_recipe("llama3_1.llama3_1_8b", plain + "data_parallel_shard_dim: 4\n")),
+      HasSubstr("1 (replicate) x 4 (share) are not the 8 data-parallel ranks"));
+}
+
+TEST(Torchtune, LayersAreRecomputedByEitherSwitch) {
+  const auto of = [](const std::string& words) {
+    return torchtuned(tune_recipe("llama3.llama3_8b", kTuneAdam + words)).planned.plan.recompute;
+  };
+  EXPECT_EQ(of("ac_mode: selective\nac_option: 2\n").every, 2);
+  EXPECT_EQ(of("ac_mode: full\n").kind, RecomputeKind::kFull);
+  EXPECT_EQ(of("enable_activation_checkpointing: True\n").kind, RecomputeKind::kFull);
+  EXPECT_EQ(of("").kind, RecomputeKind::kNone);
+  EXPECT_THAT(tune_refusal(tune_recipe("llama3.llama3_8b", kTuneAdam + "ac_mode: some\n")),
+              HasSubstr("ac_mode: must be none, full or selective"));
+}
+
+TEST(Torchtune, ModelsThatAreNotBuiltInHaveTheSizesOfTheirBuilders) {
+  const auto parameters = [](const std::string& model) {
+    return count_parameters(torchtuned(tune_recipe(model, kTuneAdam)).planned.job.model);
+  };
+  // By the models' cards: google/gemma-7b, microsoft/phi-4.
+  EXPECT_EQ(parameters("gemma.gemma_7b"), 8537680896);
+  EXPECT_EQ(parameters("phi4.phi4_14b"), 14659507200);
+  EXPECT_EQ(parameters("phi3.phi3_mini"), 3821079552);
+  const std::string sizes =
+      "llama3_2.llama3_2\n  vocab_size: 128256\n  num_layers: 16\n  num_heads: 32\n"
+      "  num_kv_heads: 8\n  embed_dim: 2048\n  max_seq_len: 131072\n  intermediate_dim: 8192";
+  EXPECT_EQ(torchtuned(tune_recipe(sizes, kTuneAdam)).planned.job.model_name, "llama-3.2-1b");
+  EXPECT_THAT(tune_refusal(tune_recipe("llama3.llama3\n  vocab_size: 100", kTuneAdam)),
+              HasSubstr("embed_dim"));
+  EXPECT_THAT(tune_refusal(tune_recipe("llama9.llama9_8b", kTuneAdam)),
+              HasSubstr("torchtune.models.llama9.llama9_8b, which is not built in"));
+}
+
+TEST(Torchtune, WhatItsRecipesRefuseIsRefused) {
+  const std::string model = "llama3.llama3_8b";
+  EXPECT_THAT(tune_refusal(tune_recipe(model, kTuneAdam + "tensor_parallel_dim: 2\n")),
+              HasSubstr("tensor_parallel_dim: is above 1 beside a fused optimizer"));
+  EXPECT_THAT(tune_refusal(tune_recipe(model, kTuneAdam + "optimizer_in_bwd: True\n")),
+              HasSubstr("gradient_accumulation_steps: is above 1 beside optimizer_in_bwd"));
+  EXPECT_THAT(tune_refusal(tune_recipe(model, kTuneAdam + "enable_activation_offloading: True\n")),
+              HasSubstr("asks for enable_activation_checkpointing"));
+  EXPECT_THAT(tune_refusal(tune_recipe(model)), HasSubstr("nothing is trained"));
+  EXPECT_THAT(tune_refusal(tune_recipe("llama3_2_vision.lora_llama3_2_vision_11b", kTuneAdam)),
+              HasSubstr("sees images"));
+  EXPECT_THAT(tune_refusal("model:\n  _component_: torchtune.models.llama3.llama3_8b\n"
+                           "batch_size: 2\n" +
+                           kTuneAdam),
+              HasSubstr("--set tokenizer.max_seq_len=N"));
+}
+
+TEST(Torchtune, ACommentSaysHowManyProcessesThereAreWhereNothingElseDoes) {
+  const std::string text =
+      "# To launch on 2 devices:\n#   tune run --nproc_per_node 2 \\\n"
+      "#   full_finetune_distributed --config llama3/8B_full\n" +
+      tune_recipe("llama3.llama3_8b", kTuneAdam);
+  EXPECT_EQ(torchtuned(text).planned.job.cluster.devices(), 2);
+  EXPECT_EQ(torchtuned(text, {.cluster = "dgx-h100", .devices = 8}).planned.job.cluster.devices(),
+            8);
+  EXPECT_EQ(torchtuned(text, {.cluster = "dgx-h100:2"}).planned.job.cluster.devices(), 16);
+  const Plan single =
+      torchtuned("# tune run full_finetune_single_device --config llama3/8B_full_single_device\n" +
+                 tune_recipe("llama3.llama3_8b", kTuneAdam))
+          .planned.plan;
+  EXPECT_EQ(single.parallel.data, 1);
+}
+
+ImportedPlan tune_started_by(const std::string& command) {
+  const SourceFile files[] = {
+      {"run.sh", "#!/bin/bash\ntune download meta-llama/Llama-3.1-8B\n" + command + "\n"},
+      {"8B_lora.yaml", tune_recipe("llama3_1.lora_llama3_1_8b" + kTuneAdapters, kTuneAdam)}};
+  return import_sources("", files, {.cluster = "dgx-h100"});
+}
+
+TEST(Torchtune, ScriptsStartItWithWordsOverItsFile) {
+  const ImportedPlan read = tune_started_by(
+      "tune run --nnodes=2 --nproc_per_node 4 lora_finetune_distributed \\\n"
+      "  --config llama3_1/8B_lora batch_size=4 model.lora_rank=16 tokenizer.max_seq_len=4096");
+  EXPECT_EQ(read.target, "torchtune");
+  EXPECT_EQ(read.planned.job.cluster.devices(), 8);
+  EXPECT_EQ(read.planned.job.cluster.nodes, 2);
+  EXPECT_EQ(read.planned.job.sequences, 4 * 8 * 8);
+  EXPECT_EQ(read.planned.job.length, 4096);
+  EXPECT_EQ(read.planned.job.model.adapters->rank, 16);
+  EXPECT_EQ(tune_started_by("tune run lora_finetune_single_device --config 8B_lora.yaml")
+                .planned.plan.parallel.data,
+            1);
+  EXPECT_EQ(tune_started_by("torchrun --nproc_per_node 8 recipes/lora_finetune_distributed.py "
+                            "--config 8B_lora.yaml")
+                .planned.plan.parallel.data,
+            8);
+  EXPECT_THAT([] { tune_started_by("tune run lora_finetune_distributed --config 8B_lora"); },
+              testing::ThrowsMessage<Error>(HasSubstr("without --nproc_per_node")));
+  EXPECT_THAT(
+      [] {
+        tune_started_by(
+            "tune run --nproc_per_node 2 lora_finetune_distributed "
+            "--config llama3/70B_lora");
+      },
+      testing::ThrowsMessage<Error>(HasSubstr("names llama3/70B_lora: give this file")));
+}
+
+TEST(Torchtune, OptimizersAreReadOrNamed) {
+  const auto of = [](const std::string& component) {
+    return torchtuned(
+        tune_recipe("llama3.llama3_8b", "optimizer:\n  _component_: " + component + "\n"));
+  };
+  EXPECT_EQ(of("torch.optim.SGD").planned.job.optimizer, Optimizer::kSgd);
+  EXPECT_EQ(of("torchao.optim.AdamW8bit").planned.job.optimizer, Optimizer::kAdam8bit);
+  const ImportedPlan paged = of("bitsandbytes.optim.PagedAdamW8bit");
+  EXPECT_EQ(paged.planned.job.optimizer, Optimizer::kAdam8bit);
+  EXPECT_THAT(paged.report.not_read, lists("optimizer._component_", Matters::kYes));
+  EXPECT_THAT(of("my.Shampoo").report.not_read, lists("optimizer._component_", Matters::kYes));
+}
+
+/// A plan of sixteen ranks for a file of torchtune.
+PlannedJob tune_planned_on(Parallel degrees, std::string_view states) {
+  PlannedJob planned;
+  planned.job = small_job();
+  planned.plan.parallel = degrees;
+  planned.plan.sharding = *sharding_of(states);
+  return planned;
+}
+
+TEST(Torchtune, WritesTheMeshAndTheCommand) {
+  const std::string text =
+      export_plan("torchtune", tune_planned_on({.tensor = 2, .data = 8}, "GGG"), "", true).text;
+  EXPECT_THAT(text, AllOf(HasSubstr("tensor_parallel_dim: 2"), HasSubstr("fused: false"),
+                          HasSubstr("full_finetune_distributed --config THIS_FILE"),
+                          HasSubstr("fsdp_reshard_after_forward: true"),
+                          HasSubstr("torchtune.models.llama3.llama3\n")));
+  EXPECT_THAT([] { export_plan("torchtune", tune_planned_on({.data = 16}, "NNG"), ""); },
+              testing::ThrowsMessage<Error>(HasSubstr("sharding NNG: fsdp (torchtune) runs ")));
+}
+
+TEST(Torchtune, AdaptersAreWrittenAndReadBack) {
+  PlannedJob planned =
+      torchtuned(tune_recipe("llama3_1.lora_llama3_1_8b" + kTuneAdapters, kTuneAdam)).planned;
+  planned.job.model.adapters->base = DType::kNf4;
+  const LaunchFile file = export_plan("torchtune", planned, "");
+  EXPECT_THAT(file.text, AllOf(HasSubstr("torchtune.models.llama3_1.lora_llama3_1_8b"),
+                               HasSubstr("quantize_base: true"),
+                               HasSubstr("lora_finetune_distributed --config THIS_FILE")));
+  EXPECT_EQ(torchtuned(file.text).planned.job.model, planned.job.model);
+  planned.job.model.adapters->base = DType::kFp8;
+  EXPECT_THAT([&] { export_plan("torchtune", planned, ""); },
+              testing::ThrowsMessage<Error>(HasSubstr("trained")));
+  planned.job.model.adapters->base = DType::kBf16;
+  planned.job.model.adapters->targets.reset(place_of(AdapterTarget::kGate));
+  EXPECT_THAT([&] { export_plan("torchtune", planned, ""); },
+              testing::ThrowsMessage<Error>(HasSubstr("part_of_mlp")));
+}
+
+}  // namespace
+}  // namespace stepwright
