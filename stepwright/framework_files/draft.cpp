@@ -265,6 +265,12 @@ namespace {
 
 /// A file may list modules for all models that it serves.
 void keep_held_modules(Draft& draft, const Architecture& model) {
+  OffloadModules& there = draft.plan.offload.activations;
+  const OffloadModules listed = there;
+  there = held_modules(model, listed);
+  for (const std::string_view name : offload_words(listed.without(there))) {
+    draft.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
+  }
   Recompute& recompute = draft.plan.recompute;
   if (recompute.kind != RecomputeKind::kModules) return;
   const ModuleSet held = held_modules(model, recompute.modules);

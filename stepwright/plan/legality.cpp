@@ -81,6 +81,8 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kPrecision, "the device has a peak rate for the precision"},
     {Rule::kAccumulate, "gradients add up in the type they are stored in or in a wider one"},
     {Rule::kOffloadShare, "the share of the optimizer on the host is from 0 to 1"},
+    {Rule::kOffloadModules,
+     "modules whose activations lie on the host are ones that the model has"},
     {Rule::kOffloadUpdate,
      "hosts do updates of adam, adamw, adam_bf16 and sgd (others are not covered yet)"},
     {Rule::kOffloadParameters,

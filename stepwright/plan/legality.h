@@ -56,6 +56,7 @@ enum class Rule : std::uint8_t {
   kPrecision,                ///< the device has a peak rate for the precision
   kAccumulate,               ///< the type of stored gradients or a wider one
   kOffloadShare,             ///< from 0 to 1
+  kOffloadModules,           ///< the model has what `activations` lists
   kOffloadUpdate,            ///< the host updates what Adam or plain descent has: others not yet
   kOffloadParameters,        ///< split parameters and gradients, and the whole optimizer there
   kOffloadHost,              ///< host memory, its bandwidth and the link are known
@@ -104,6 +105,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kPrecision, "precision"},
     {Rule::kAccumulate, "accumulate"},
     {Rule::kOffloadShare, "offload-share"},
+    {Rule::kOffloadModules, "offload-modules"},
     {Rule::kOffloadUpdate, "offload-update"},
     {Rule::kOffloadParameters, "offload-parameters"},
     {Rule::kOffloadHost, "offload-host"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stepwright/core/named.h"
+#include "stepwright/model/architecture.h"
 
 namespace stepwright {
 
@@ -43,10 +44,17 @@ class OffloadModules {
     for (const OffloadModule module : modules) add(module);
   }
   constexpr void add(OffloadModule module) { bits_ |= bit(module); }
+  constexpr void remove(OffloadModule module) { bits_ &= static_cast<std::uint16_t>(~bit(module)); }
   [[nodiscard]] constexpr bool has(OffloadModule module) const {
     return (bits_ & bit(module)) != 0;
   }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  /// The modules that this set has and the other has not.
+  [[nodiscard]] constexpr OffloadModules without(OffloadModules other) const {
+    OffloadModules rest;
+    rest.bits_ = static_cast<std::uint16_t>(bits_ & ~other.bits_);
+    return rest;
+  }
   auto operator<=>(const OffloadModules&) const = default;
 
  private:
@@ -57,13 +65,10 @@ class OffloadModules {
 };
 
 /// The names of a set, in their order.
-inline std::vector<std::string_view> offload_words(OffloadModules modules) {
-  std::vector<std::string_view> words;
-  for (const auto& [module, name] : kOffloadModuleNames) {
-    if (modules.has(module)) words.push_back(name);
-  }
-  return words;
-}
+std::vector<std::string_view> offload_words(OffloadModules modules);
+
+/// The modules of a set that some layer of the model has.
+OffloadModules held_modules(const Architecture& model, OffloadModules modules);
 
 /// What lies in the memory of the host instead of the device's.
 struct Offload {

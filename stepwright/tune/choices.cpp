@@ -120,7 +120,7 @@ void add_offloaded(BlockTable& table, const Job& job, const Dimensions& space, P
   for (const OffloadModules modules : space.offload.activations) {
     plan.offload.activations = modules;
     const auto rule = modules.empty() ? std::nullopt : broken_rule(job, plan);
-    if (rule == Rule::kOffloadHost) {
+    if (rule == Rule::kOffloadModules || rule == Rule::kOffloadHost) {
       count(table.refused, *rule, 1);
     } else {
       add_block_choice(table, job, space, plan);

@@ -341,6 +341,12 @@ std::vector<Break> offload_breaks() {
            "offload.optimizer is 1.5; nearest legal: offload.optimizer 1.0"},
           {Rule::kOffloadShare, false, [](Job&, Plan& plan) { plan.offload.optimizer = -0.5; },
            "offload.optimizer is -0.5; nearest legal: offload.optimizer 0.0"},
+          {Rule::kOffloadModules, false,
+           [](Job& job, Plan& plan) {
+             give_host(job);
+             plan.offload.activations = {OffloadModule::kQkv, OffloadModule::kMoeActivation};
+           },
+           "has no moe_act; nearest legal: offload.activations [\"qkv_linear\"]"},
           {Rule::kOffloadUpdate, false,
            [](Job& job, Plan& plan) {
              give_host(job);

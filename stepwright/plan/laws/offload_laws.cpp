@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +36,24 @@ std::string share_values(const Job& /*job*/, const Plan& plan) {
 void repair_share(Repairs& repairs) {
   Plan plan = repairs.plan();
   plan.offload.optimizer = plan.offload.optimizer > 1 ? 1 : 0;
+  repairs.plans({plan});
+}
+
+bool absent_host_modules(const Job& job, const Plan& plan) {
+  const OffloadModules listed = plan.offload.activations;
+  return held_modules(job.model, listed) != listed;
+}
+
+std::string host_module_values(const Job& job, const Plan& plan) {
+  const OffloadModules listed = plan.offload.activations;
+  const OffloadModules absent = listed.without(held_modules(job.model, listed));
+  return fmt::format("offload.activations: {} has no {}", job.model.name,
+                     fmt::join(offload_words(absent), ", "));
+}
+
+void repair_host_modules(Repairs& repairs) {
+  Plan plan = repairs.plan();
+  plan.offload.activations = held_modules(repairs.job().model, plan.offload.activations);
   repairs.plans({plan});
 }
 
@@ -118,6 +137,7 @@ void repair_host_memory(Repairs& repairs) {
 
 constexpr Law kOffloadLaws[] = {
     {Rule::kOffloadShare, no_share, share_values, repair_share},
+    {Rule::kOffloadModules, absent_host_modules, host_module_values, repair_host_modules},
     {Rule::kOffloadUpdate, no_host_update, host_update_values, repair_without},
     {Rule::kOffloadParameters, no_host_parameters, host_parameters_values, repair_parameters},
     {Rule::kOffloadHost, unknown_host, host_values, repair_without},

@@ -1,0 +1,41 @@
+#include "stepwright/plan/offload.h"
+
+#include "stepwright/model/layer_order.h"
+
+namespace stepwright {
+namespace {
+
+bool holds(const Architecture& model, OffloadModule module) {
+  const bool dense = has_feed_forward(model, FeedForward::kDense);
+  switch (module) {
+    case OffloadModule::kAttentionNorm: return true;
+    case OffloadModule::kQkv:
+    case OffloadModule::kCoreAttention:
+    case OffloadModule::kAttentionProjection: return has_mixer(model, Mixer::kAttention);
+    case OffloadModule::kMlpNorm: return dense || model.experts.has_value();
+    case OffloadModule::kMlpFc1:
+    case OffloadModule::kMlpActivation: return dense;
+    case OffloadModule::kExpertFc1:
+    case OffloadModule::kMoeActivation: return model.experts.has_value();
+  }
+  return false;
+}
+
+}  // namespace
+
+OffloadModules held_modules(const Architecture& model, OffloadModules modules) {
+  for (const auto& [module, name] : kOffloadModuleNames) {
+    if (!holds(model, module)) modules.remove(module);
+  }
+  return modules;
+}
+
+std::vector<std::string_view> offload_words(OffloadModules modules) {
+  std::vector<std::string_view> words;
+  for (const auto& [module, name] : kOffloadModuleNames) {
+    if (modules.has(module)) words.push_back(name);
+  }
+  return words;
+}
+
+}  // namespace stepwright
