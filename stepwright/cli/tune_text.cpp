@@ -170,7 +170,7 @@ std::string refusals_text(const std::vector<Refusal>& refusals) {
 }
 
 std::string baseline_text(const TuneResult& result) {
-  if (!result.baseline) return "\nThe usual rule of thumb finds no plan that fits in memory.\n";
+  if (!result.baseline) return "";  // A note says so.
   return fmt::format("\nThe plan by the usual rule of thumb ({}) takes {}, {:.2f} times as long.\n",
                      plan_code(result.baseline->plan), format_time(result.baseline->step_time_s),
                      result.speedup_over_baseline);

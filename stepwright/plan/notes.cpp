@@ -27,8 +27,9 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
   if (sharding.group == 1) {
     notes.push_back(
         fmt::format("The sharding group is 1, so that every rank holds whole what {} would split "
-                    "inside groups.",
-                    sharding_word(sharding)));
+                    "inside groups{}.",
+                    sharding_word(sharding),
+                    job.model.experts && sharding.expert_group > 1 ? ", but for experts" : ""));
   }
   if (job.model.experts && sharding.expert_group == 1) {
     notes.emplace_back(

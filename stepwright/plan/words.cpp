@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/core/format.h"
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/codes.h"
 
 namespace stepwright {
@@ -31,27 +32,38 @@ std::string pipeline_words(const Plan& plan) {
   return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
 }
 
+/// "in groups of 8", "of experts in groups of 4": a group of one rank is none.
+std::string group_words(const Sharding& sharding, bool experts) {
+  if (experts && sharding.group == 1) {
+    return fmt::format("of experts in groups of {}", sharding.expert_group);
+  }
+  const bool others = experts && sharding.expert_group == 1;
+  return fmt::format("in groups of {}{}", sharding.group, others ? " but for experts" : "");
+}
+
 /// "parameters in groups of 8, optimizer states over all": what each rank holds a part of.
-std::string split_words(const Sharding& sharding) {
+std::string split_words(const Sharding& sharding, bool experts) {
   std::vector<std::string> words;
   const auto add = [&](const char* what, Spread spread) {
     if (spread == Spread::kGlobal) words.push_back(fmt::format("{} over all", what));
     if (spread != Spread::kInner) return;
-    words.push_back(fmt::format("{} in groups of {}", what, sharding.group));
+    words.push_back(fmt::format("{} {}", what, group_words(sharding, experts)));
   };
   add("parameters", sharding.parameters);
   add("gradients", sharding.gradients);
   add("optimizer states", sharding.optimizer);
+  const bool unlike =
+      experts && sharding.uses(Spread::kInner) && sharding.group > 1 && sharding.expert_group > 1;
+  if (unlike) words.push_back(fmt::format("of experts {}", sharding.expert_group));
   return joined(words, ", ");
 }
 
 std::string sharding_text(const Plan& plan, const Job& job) {
-  const Sharding& sharding = plan.sharding;
-  const std::string name = sharding_name(sharding);
+  const std::string name = sharding_name(plan.sharding);
   if (name == "ddp") return "no sharding";
-  const bool grouped = job.model.experts && sharding.uses(Spread::kInner);
-  return fmt::format("sharding {} ({}{})", name, split_words(sharding),
-                     grouped ? fmt::format(", of experts {}", sharding.expert_group) : "");
+  const std::string split =
+      split_words(canonical_sharding(job, plan), job.model.experts.has_value());
+  return fmt::format("sharding {} ({})", name, split.empty() ? "nothing split" : split);
 }
 
 std::vector<std::string> degree_words(const Plan& plan) {

@@ -126,8 +126,10 @@ std::optional<std::string> left_by_framework(const Job& job, const Dimensions& s
   std::vector<std::string> runs;
   for (const Refusal& refusal : framework_refusals(space, enumeration))
     runs.push_back(refusal.reason);
-  return fmt::format("framework: {}; {}", fmt::join(runs, ", "),
-                     advice(job, {{"no framework", legal}}));
+  // What it runs may be too little for this batch alone.
+  std::vector<Remedy> remedies = another_batch(job);
+  remedies.push_back({"no framework", legal});
+  return fmt::format("framework: {}; {}", fmt::join(runs, ", "), advice(job, std::move(remedies)));
 }
 
 /// The rule that refuses the plans which come farthest, and what would leave legal ones.

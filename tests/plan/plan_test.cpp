@@ -7,6 +7,8 @@
 
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/words.h"
+#include "tests/plan/random_plans.h"
 
 namespace stepwright {
 namespace {
@@ -18,6 +20,30 @@ TEST(Sharding, HasFourteenStrategies) {
   for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_word(strategy));
   EXPECT_THAT(words, ElementsAre("NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI", "ING", "III",
                                  "IIG", "IGG", "GNG", "GIG", "GGG"));
+}
+
+TEST(Sharding, WordsSayWhatIsSplit) {
+  Job job = small_expert_job();
+  Plan plan;
+  plan.parallel = {.expert = 2, .data = 16};
+  const auto words = [&](std::string_view states, std::int64_t group, std::int64_t expert_group) {
+    plan.sharding = *sharding_of(states);
+    plan.sharding.group = group;
+    plan.sharding.expert_group = expert_group;
+    const std::string text = plan_words(plan, job);
+    const std::size_t begin = text.find("sharding ");
+    return text.substr(begin, text.find(')', begin) + 1 - begin);
+  };
+  EXPECT_EQ(words("NIG", 4, 2),
+            "sharding NIG (gradients in groups of 4, optimizer states over all, of experts 2)");
+  EXPECT_EQ(words("INI", 1, 4),
+            "sharding INI (parameters of experts in groups of 4, optimizer states of experts in "
+            "groups of 4)");
+  EXPECT_EQ(words("NNI", 4, 1), "sharding NNI (optimizer states in groups of 4 but for experts)");
+  EXPECT_EQ(words("IIG", 1, 1), "sharding IIG (optimizer states over all)");
+  EXPECT_EQ(words("III", 1, 1), "sharding hsdp (nothing split)");
+  job = small_job();
+  EXPECT_EQ(words("NNI", 4, 1), "sharding NNI (optimizer states in groups of 4)");
 }
 
 TEST(Sharding, StrategiesAreThoseOfTheTwentySevenWithTheFinestOptimizer) {

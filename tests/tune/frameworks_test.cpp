@@ -195,6 +195,19 @@ TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
   }
 }
 
+TEST(FrameworkSearch, ABatchThatItsRanksDoNotShareIsAdvisedUpon) {
+  Job job = job_of("fsdp");
+  job.space.tensor = {1};
+  job.sequences = 9;
+  try {
+    tune(job, few());
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNoPlan);
+    EXPECT_THAT(error.what(), HasSubstr("legal plans are left with batch.sequences 8 ("));
+  }
+}
+
 TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
   Plan plan;
   plan.parallel = {.pipeline = 2, .data = 4};
