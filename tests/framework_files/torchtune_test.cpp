@@ -204,6 +204,31 @@ TEST(Torchtune, ScriptsStartItWithWordsOverItsFile) {
       testing::ThrowsMessage<Error>(HasSubstr("names llama3/70B_lora: give this file")));
 }
 
+// torchtune/config/_utils.py: _merge_yaml_and_cli_args.
+TEST(Torchtune, WordsOfACommandMayBeComponentsListsAndWhatIsTakenOut) {
+  const std::string command =
+      "tune run --nproc_per_node 8 lora_finetune_distributed --config 8B_lora ";
+  const Job job = tune_started_by(command +
+                                  "optimizer=torch.optim.SGD ~optimizer.fused "
+                                  "model.lora_attn_modules=\"['q_proj', 'k_proj']\" "
+                                  "model.apply_lora_to_mlp=False")
+                      .planned.job;
+  EXPECT_EQ(job.optimizer, Optimizer::kSgd);
+  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kKey));
+  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kValue));
+  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kFc2));
+  EXPECT_EQ(torchtuned(tune_recipe("llama3.llama3_8b", kTuneAdam),
+                       {.cluster = "dgx-h100",
+                        .settings = {"model=torchtune.models.llama3."
+                                     "llama3_70b"}})
+                .planned.job.model_name,
+            "llama-3-70b");
+  EXPECT_THAT([&] { tune_started_by(command + "batch_size.x=4"); },
+              testing::ThrowsMessage<Error>(HasSubstr("sets what is in no section")));
+  EXPECT_THAT([&] { tune_started_by(command + "batch_size"); },
+              testing::ThrowsMessage<Error>(HasSubstr("is no NAME=VALUE")));
+}
+
 TEST(Torchtune, OptimizersAreReadOrNamed) {
   const auto of = [](const std::string& component) {
     return torchtuned(

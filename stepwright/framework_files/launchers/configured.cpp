@@ -88,7 +88,7 @@ ConfiguredRun read_configured(std::span<const SourceFile> files, const Given& gi
   draft.launchers = command.launchers;
   read_launcher(command, draft);
   Configurations found(others, command);
-  ConfiguredRun run{.files = {}, .given = given};
+  ConfiguredRun run{.files = {}, .given = given, .words = {}};
   run.given.settings.clear();
   const std::vector<ShellWord>& words = command.words;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -105,6 +105,7 @@ ConfiguredRun read_configured(std::span<const SourceFile> files, const Given& gi
     } else if (program.unnamed && !text.starts_with('-')) {
       found.take(words[i], is_yaml(text));
     } else if (program.overrides) {
+      if (!text.starts_with('-')) run.words.push_back(text);
       if (std::string setting = setting_of(text); !setting.empty()) {
         run.given.settings.push_back(std::move(setting));
       }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ConfiguredProgram {
 struct ConfiguredRun {
   std::vector<SourceFile> files;
   Given given;
+  std::vector<std::string> words;  ///< Behind the program, which are no options, as they stand.
 };
 
 /// Reads a script that starts such a program: its files are among those that are given, or written

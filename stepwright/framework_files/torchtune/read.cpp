@@ -23,6 +23,7 @@
 #include "stepwright/framework_files/syntax/shell_batch.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/framework_files/torchtune/models.h"
+#include "stepwright/framework_files/torchtune/overrides.h"
 #include "stepwright/framework_files/torchtune/settings.h"
 #include "stepwright/framework_files/torchtune/torchtune.h"
 
@@ -326,7 +327,9 @@ void read_tune_script(std::span<const SourceFile> files, const Given& given, Dra
   words.push_back({.text = draft.program});
   take_one_process(words, draft.source, draft);
   const SourceFile& file = run.files.front();
-  read_tune_document(with_settings(Document::parse(file.text, file.name), run.given), run.given,
+  std::vector<std::string> over = run.words;
+  over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());
+  read_tune_document(with_tune_words(Document::parse(file.text, file.name), over), run.given,
                      draft);
 }
 
@@ -348,7 +351,7 @@ void read_torchtune(std::span<const SourceFile> files, const Given& given, Draft
   if (std::ranges::any_of(files, is_shell_script)) return read_tune_script(files, given, draft);
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
   const SourceFile& file = files.front();
-  const Document document = with_settings(Document::parse(file.text, file.name), given);
+  const Document document = with_tune_words(Document::parse(file.text, file.name), given.settings);
   take_commented_run(file, given, draft);
   read_tune_document(document, given, draft);
 }
