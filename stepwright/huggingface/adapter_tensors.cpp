@@ -45,6 +45,18 @@ class AdapterWriter {
                     model_.name, weight, family_.model_type));
   }
 
+  /// peft src/peft/tuners/lora/layer.py, ParamWrapper: in models of transformers 5 the experts of a
+  /// layer are one parameter, whose gates and ups share an A, and B goes by rank, then by expert.
+  [[noreturn]] void fail_of_experts(std::string_view weight) const {
+    fail_unsupported(fmt::format(
+        "model {}: adapters beside '{}' stand beside each expert, which folders of peft "
+        "are neither written with nor read with: peft has the experts of a layer as one "
+        "parameter (target_parameters), whose gates and ups share one A. Weights that "
+        "hold what the adapters add are written (stepwright checkpoint convert --format "
+        "huggingface --merge BASE)",
+        model_.name, weight));
+  }
+
   /// The tensor that holds just these rows of a weight, in whatever order.
   [[nodiscard]] const ForeignTensor& tensor_of(const std::string& own, const Parameter& weight,
                                                std::int64_t begin, std::int64_t count) const {
@@ -60,7 +72,7 @@ class AdapterWriter {
   }
 
   void add(const std::string& prefix, const Parameter& weight, const AdaptedWeight& entry) {
-    if (weight.copies > 1) fail(weight.name);
+    if (weight.copies > 1) fail_of_experts(weight.name);
     const Adapters& adapters = *model_.adapters;
     std::int64_t offset = 0;  // In the weight,
     std::int64_t row = 0;     // in B,

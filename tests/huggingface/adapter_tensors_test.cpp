@@ -66,7 +66,15 @@ TEST(AdapterTensors, OfJoinedPartsShareTheirA) {
 TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
   EXPECT_THROW(tensors_of(adapted(kGpt2, {AdapterTarget::kQuery})), Error);
   EXPECT_THROW(tensors_of(adapted(kGptNeox, {AdapterTarget::kQuery})), Error);
-  EXPECT_THROW(tensors_of(adapted(kMixtral, {AdapterTarget::kGate})), Error);
+}
+
+TEST(AdapterTensors, OfExpertsAreRefusedWithWhatDoesHoldThem) {
+  for (const AdapterTarget target : {AdapterTarget::kGate, AdapterTarget::kFc2}) {
+    EXPECT_THAT([&] { tensors_of(adapted(kMixtral, {target})); },
+                ::testing::ThrowsMessage<Error>(
+                    ::testing::AllOf(::testing::HasSubstr("stand beside each expert"),
+                                     ::testing::HasSubstr("--merge BASE"))));
+  }
 }
 
 TEST(AdapterTensors, ConfigurationNamesModulesAndLayers) {
