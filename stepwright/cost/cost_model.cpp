@@ -60,13 +60,18 @@ double cast_bytes(const Operator& op, Casts casts) {
   }
   const double once = stored + narrow;       // by a scale of the row that is read
   const double twice = 2 * stored + narrow;  // the scale first
+  // By scales of the other direction, written with rows and columns changed places.
+  const double across = twice / constants::kTransposedCast.value;
   if (casts == Casts::kTensorwise) {
     if (weights_gradient) return input * twice;
     return inputs_gradient ? gradient * (twice + narrow) + weight * twice
                            : (input + weight) * twice;
   }
-  if (weights_gradient) return (input + gradient) * twice;
-  return inputs_gradient ? gradient * once + weight * twice : (input + weight) * once;
+  // What is not accumulated fast is multiplied without scales, which the result is given after.
+  const double scaled = 2 * stored;
+  if (weights_gradient) return (input + gradient) * across + weight * scaled;
+  return inputs_gradient ? gradient * once + weight * across + input * scaled
+                         : (input + weight) * once;
 }
 
 CostModel::CostModel(const Job& job) : CostModel(job, conditions_of(job)) {
@@ -79,6 +84,7 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
     : framework_(conditions_of(conditions, job.framework)),
       graphs_(job.kernels.cuda_graphs),
       casts_(job.kernels.casts),
+      blocking_launches_(job.kernels.blocking_launches),
       compute_(job),
       collective_(job.cluster),
       fit_(fmt::format("computation {}, messages {}",
@@ -169,7 +175,7 @@ double CostModel::compute_s(const Operator& op) const {
   }
   const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
   const bool narrow = product && op.dtype != storage_type(op.dtype);
-  const bool slower = narrow && casts_ == Casts::kRowwise;
+  const bool slower = narrow && casts_ == Casts::kRowwise && !is_backward(op.phase);
   const double rate = rate_of(op) * (slower ? constants::kRowwiseRate.value : 1);
   return compute_.seconds(op) / rate + (narrow ? cast_s(op) : 0);
 }
@@ -225,8 +231,9 @@ void CostModel::wait_for_host(const Template& piece,
     const auto ranks = layouts[static_cast<std::size_t>(GroupKind::kTensor)].size;
     host *= 1 + framework_.stage_wait * static_cast<double>(ranks);
   }
-  if (host <= device || computation <= 0) return;
-  const double stretch = 1 + (host - device) / computation;
+  const double waits = blocking_launches_ ? host : host - device;
+  if (waits <= 0 || computation <= 0) return;
+  const double stretch = 1 + waits / computation;
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (computes(piece.operators[i].kind)) times[i].seconds *= stretch;
   }

@@ -28,7 +28,9 @@ struct Contention {
 /// that comes in; a weight gradient finds both). By dynamic scales (torchao
 /// torchao/float8/float8_linear.py, matmul_with_hp_or_float8_args): each operand from its type of
 /// storage for each product, read first for its largest value, except by rows of its own layout;
-/// weights too, at every use.
+/// weights too, at every use. By rows, what a backward multiplies is laid out anew but the gradient
+/// of its first product, and its products, which do not accumulate fast, are scaled by a kernel of
+/// their own (torchao/float8/float8_ops.py, addmm_float8_unwrapped and preprocess_addmm).
 double cast_bytes(const Operator& op, Casts casts);
 
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads;
@@ -110,6 +112,7 @@ class CostModel {
   FrameworkConditions framework_;  ///< Of the job's framework.
   CudaGraphs graphs_;
   Casts casts_;
+  bool blocking_launches_ = false;
   double attention_rate_ = 1;  ///< Of the fused kernel.
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;

@@ -116,6 +116,7 @@ struct Kernels {
   /// The gated half of an MLP is in the same product as the other; false: in one of its own, whose
   /// gradient of the input is reduced by itself (but under sequence parallelism).
   bool fused_gate = true;
+  bool fused_qkv = true;        ///< Queries, keys and values are one product; false: one of each.
   bool grouped_experts = true;  ///< The experts of a rank are one grouped product, not one each.
   bool transformer_engine = false;  ///< Layers are those of NVIDIA's Transformer Engine.
   /// The core of attention multiplies in fp8 where products do, or in a narrower type (fp8_dpa of
@@ -124,6 +125,9 @@ struct Kernels {
   /// Equal bits in every run: PyTorch's deterministic algorithms, for which cuBLAS is given the
   /// large workspaces that they demand.
   bool deterministic = false;
+  /// The host waits for each kernel before it issues the next (CUDA_LAUNCH_BLOCKING of CUDA's
+  /// driver): its time stands between kernels instead of beside them.
+  bool blocking_launches = false;
 };
 /// The kernels that are on or off, as files name them.
 inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
@@ -138,10 +142,12 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::scattered_gradients, "scattered_gradients"},
     {&Kernels::wide_gradients, "wide_gradients"},
     {&Kernels::fused_gate, "fused_gate"},
+    {&Kernels::fused_qkv, "fused_qkv"},
     {&Kernels::grouped_experts, "grouped_experts"},
     {&Kernels::transformer_engine, "transformer_engine"},
     {&Kernels::narrow_attention, "narrow_attention"},
-    {&Kernels::deterministic, "deterministic"}};
+    {&Kernels::deterministic, "deterministic"},
+    {&Kernels::blocking_launches, "blocking_launches"}};
 
 /// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), what
 /// it does by default holds where a job is silent (`plan/frameworks/defaults.h`), and it selects

@@ -8,7 +8,9 @@ constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, LayerPart::kQueryNor
                            Keep::kQueryNormCopies};
 
 Product qkv_product(const Setting& s) {
-  return {s.tokens, s.model->hidden, projected_width(s), LayerPart::kQkv};
+  Product product{s.tokens, s.model->hidden, projected_width(s), LayerPart::kQkv};
+  if (!s.kernels.fused_qkv) product.parts = 3;
+  return product;
 }
 
 Product output_product(const Setting& s) {

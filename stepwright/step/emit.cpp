@@ -291,9 +291,10 @@ namespace {
 TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
                            const Crossing& crossing) {
   Product part = p;
-  part.columns /= p.parts;
+  part.columns = p.columns / p.parts;
   TensorId sum = -1;
   for (std::int64_t i = 0; i < p.parts; ++i) {
+    if (i + 1 == p.parts) part.columns += p.columns % p.parts;
     const TensorId dx = leave_tensor(e, linear_data_gradient(e, dy, part), crossing);
     linear_weight_gradient(e, dy, x, part);
     if (i == 0) {
@@ -307,6 +308,17 @@ TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
     sum = both;
   }
   return sum;
+}
+
+/// What products of one input give to its gradient, summed: by one kernel where a compiler fuses
+/// what stands between products, else one after the other.
+void sum_parts(Emit& e, TensorId dx, const Product& p) {
+  if (p.parts == 1) return;
+  const bool compiled = e.s.kernels.fused_norm && e.s.kernels.fused_activation;
+  const std::int64_t rows = compiled ? p.rows * (p.parts + 1) / 3 : p.rows * (p.parts - 1);
+  e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, p.part,
+                        {.rows = rows, .columns = p.inner}),
+            {dx}, {dx});
 }
 
 }  // namespace
@@ -325,6 +337,7 @@ TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product&
   const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
   const auto engine = engine_input(e, p);
   const TensorId base = linear_data_gradient(e, dy, p, engine ? e.kept.get(*engine) : -1);
+  sum_parts(e, base, p);
   TensorId dx = -1;
   if (gathers_alone(e, p)) {
     Product rows = p;

@@ -44,8 +44,9 @@ struct Product {
   /// which fp8 recipes leave alone (Transformer Engine, Megatron-LM).
   bool wide = false;
   TensorId counts = -1;  ///< With `groups`: how many rows each of them has.
-  /// Products that this one stands for, each with an equal part of the columns: what each adds to
-  /// the gradient of the input is reduced by itself.
+  /// Products that this one stands for, each with an equal part of the columns: what each gives to
+  /// the gradient of the input is added to the others', and reduced by itself where rows are not
+  /// split over tensor ranks.
   std::int64_t parts = 1;
 };
 

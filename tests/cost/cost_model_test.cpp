@@ -74,8 +74,10 @@ TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
   EXPECT_EQ(bytes(Phase::kDataGradient, Casts::kTensorwise), 6 * gradient + 5 * weight);
   EXPECT_EQ(bytes(Phase::kWeightGradient, Casts::kTensorwise), 5 * input);
   EXPECT_EQ(bytes(Phase::kForward, Casts::kRowwise), 3 * (input + weight));
-  EXPECT_EQ(bytes(Phase::kDataGradient, Casts::kRowwise), 3 * gradient + 5 * weight);
-  EXPECT_EQ(bytes(Phase::kWeightGradient, Casts::kRowwise), 5 * (input + gradient));
+  EXPECT_EQ(bytes(Phase::kDataGradient, Casts::kRowwise),
+            3 * gradient + 5 * weight / 0.64 + 4 * input);
+  EXPECT_EQ(bytes(Phase::kWeightGradient, Casts::kRowwise),
+            (input + gradient) * (5 / 0.64) + 4 * weight);
 }
 
 TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {

@@ -80,6 +80,8 @@ TEST(HostThreadsOfFiles, AreThoseThatAScriptLeavesToItsProcesses) {
   const ImportedPlan wrong = of_script("export OMP_NUM_THREADS=many\n");
   EXPECT_EQ(wrong.planned.job.host_threads, std::nullopt);
   EXPECT_THAT(wrong.report.not_read, lists("OMP_NUM_THREADS", Matters::kNo));
+  EXPECT_TRUE(of_script("export CUDA_LAUNCH_BLOCKING=1\n").planned.job.kernels.blocking_launches);
+  EXPECT_FALSE(of_script("export CUDA_LAUNCH_BLOCKING=0\n").planned.job.kernels.blocking_launches);
 }
 
 TEST(MastersOfFiles, DeepSpeedHasItsOwnCopies) {

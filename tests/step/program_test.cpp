@@ -184,10 +184,17 @@ TEST(StepProgram, WithoutSequenceParallelThereAreFourAllReducesALayer) {
 TEST(StepProgram, AGateOfItsOwnHasItsGradientReducedByItself) {
   Job job = job_of("llama-3-8b", 1, 8, 8192);
   Plan plan = plan_of(job, 8, 1);
-  const StepProgram regathering = build_program(job, plan);
+  const auto counted = [&](OperatorKind kind, Scheme scheme) {
+    return calls(build_program(job, plan), 0, kind, scheme, Phase::kDataGradient);
+  };
+  const std::int64_t sums = counted(OperatorKind::kReduceScatter, Scheme::kTensor);
+  const std::int64_t adds = counted(OperatorKind::kAdd, Scheme::kNone);
   job.kernels.fused_gate = false;
-  EXPECT_EQ(program_json(build_program(job, plan)), program_json(regathering))
-      << "rows that are gathered for both have one sum";
+  job.kernels.fused_qkv = false;
+  EXPECT_EQ(counted(OperatorKind::kReduceScatter, Scheme::kTensor), sums)
+      << "rows that are gathered for all have one sum";
+  EXPECT_EQ(counted(OperatorKind::kAdd, Scheme::kNone), adds + 8 * 2 * 32);
+  job.kernels.fused_qkv = true;
   plan.sequence_parallel = false;
   const StepProgram program = build_program(job, plan);
   EXPECT_EQ(calls(program, 0, OperatorKind::kAllReduce, Scheme::kTensor, Phase::kDataGradient),

@@ -164,6 +164,7 @@ class Sentences(unittest.TestCase):
             (aleph, {"attention": "flash2", "fused_norm": False}),
             (aleph + " + RMS kernel", {"attention": "flash2", "fused_norm": True}),
             ("kernel=torch", {"attention": "unfused", "fused_softmax": False}),
+            ("type:transformer; CUDA_LAUNCH_BLOCKING=1", {"blocking_launches": True}),
             ("cuda_graph_impl=full_iteration; a2a", {"cuda_graphs": True}),
             (
                 "cuda_graph_scope=['attn', 'moe_router', 'moe_preprocess']; mlp",

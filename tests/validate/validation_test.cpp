@@ -49,6 +49,16 @@ TEST(Validation, ComparesPlansOfOneJob) {
   const Validation v = validate(parse_csv(text, "runs.csv"), {});
   EXPECT_EQ(v.choices->groups, 1U) << "one row of source b";
   EXPECT_EQ(validation_json(v)["choices"]["groups"], 1);
+
+  std::string apart;  // The same in a table that says so of one of them.
+  std::size_t line = 0;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    const std::size_t end = text.find('\n', begin);
+    const char* const setup = line == 0 ? ",setup" : line == 3 ? ",before the change" : ",";
+    apart += text.substr(begin, end - begin) + setup + "\n";
+    begin = end + 1;
+  }
+  EXPECT_EQ(validate(parse_csv(apart, "runs.csv"), {}).choices->groups, 0U);
 }
 
 TEST(Validation, DoesNotDependOnTheNumberOfThreads) {

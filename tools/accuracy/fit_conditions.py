@@ -183,7 +183,7 @@ class Runs:
         for table in tables:
             with table.open(newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
-            self.columns = list(rows[0])
+            self.columns += [name for name in rows[0] if name not in self.columns]
             self.rows |= {row["id"]: row for row in rows if judged(row)}
 
     def predict(self, text: str, ids: list[str]) -> dict[str, dict]:

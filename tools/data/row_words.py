@@ -224,6 +224,8 @@ def kernels_of(row: Row) -> dict:
         kernels["fused_norm"] = notes.has("rms kernel")
     if notes.has("kernel=torch", "without flashattention"):
         kernels["fused_softmax"] = False
+    if notes.has("cuda_launch_blocking=1"):
+        kernels["blocking_launches"] = True
     if graphs := graphs_of(notes):
         kernels["cuda_graphs"] = graphs
     if row.words("precision").has("rowwise"):

@@ -86,6 +86,10 @@ void read_environment(const StartedCommand& command, Draft& draft) {
       draft.kernels.emplace_back(&Kernels::deterministic, true);
       field = "job.kernels.deterministic";
     }
+    if (name == "CUDA_LAUNCH_BLOCKING" && value == "1") {
+      draft.kernels.emplace_back(&Kernels::blocking_launches, true);
+      field = "job.kernels.blocking_launches";
+    }
     if (field.empty()) {
       const bool usual = !known->usual.empty() && value == known->usual;
       draft.report.not_read.push_back(

@@ -67,6 +67,7 @@ void check_kernels(const Kernels& kernels) {
   refuse(kernels.masters != Masters::kBeside, "kernels.masters",
          name_of(kMasterNames, kernels.masters), "leave it beside");
   refuse(!kernels.fused_gate, "kernels.fused_gate", "false", "leave it true");
+  refuse(!kernels.fused_qkv, "kernels.fused_qkv", "false", "leave it true");
   refuse(kernels.narrow_attention, "kernels.narrow_attention", "true", "leave it false");
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }

@@ -38,11 +38,11 @@ std::string scheme_of(const Plan& plan) {
   return fmt::format("{} {}", scheme.empty() ? "one GPU" : scheme, sharding_word(plan.sharding));
 }
 
-/// Source, model, framework in its release, devices, batch, length and precision: what a plan does
-/// not choose.
+/// Source, setup, model, framework in its release, devices, batch, length and precision: what a
+/// plan does not choose.
 std::string alike(const RunRow& row, const PlannedJob& planned) {
   const Job& job = planned.job;
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.source, row.model,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.source, row.setup, row.model,
                      plan_json(planned)["job"]["model"].dump(), job.framework.name,
                      job.framework.version, job.framework.variant, job.cluster.device.name,
                      job.cluster.devices(), job.sequences, job.length,

@@ -16,17 +16,12 @@ struct TextColumn {
   std::string_view title;
   std::string RunRow::* value;
 };
-constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},
-                                 {"gpu", &RunRow::gpu},
-                                 {"model", &RunRow::model},
-                                 {"job", &RunRow::job},
-                                 {"plan", &RunRow::plan},
-                                 {"no_plan", &RunRow::no_plan},
-                                 {"measured_metric", &RunRow::metric},
-                                 {"flops", &RunRow::flops},
-                                 {"outcome", &RunRow::outcome},
-                                 {"peak", &RunRow::peak},
-                                 {"peak_of", &RunRow::peak_of}};
+constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},   {"gpu", &RunRow::gpu},
+                                 {"model", &RunRow::model}, {"job", &RunRow::job},
+                                 {"plan", &RunRow::plan},   {"no_plan", &RunRow::no_plan},
+                                 {"setup", &RunRow::setup}, {"measured_metric", &RunRow::metric},
+                                 {"flops", &RunRow::flops}, {"outcome", &RunRow::outcome},
+                                 {"peak", &RunRow::peak},   {"peak_of", &RunRow::peak_of}};
 
 /// What sources say in words of their own.
 constexpr std::string_view kProse[] = {"framework",          "moe",       "precision",    "sp",

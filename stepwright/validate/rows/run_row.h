@@ -25,6 +25,7 @@ struct RunRow {
   std::string model;
   std::string job, plan;  ///< Mappings in the words of job and plan files.
   std::string no_plan;    ///< Why no plan says what the row ran.
+  std::string setup;      ///< Of the machine, where its source says that another's do not compare.
 
   std::optional<std::int64_t> gpus;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, ffn, vocabulary, length;
