@@ -352,7 +352,8 @@ void read_data(const Fields& fields, Draft& draft) {
   }
   plan.overlap.gradients = fields.flag("overlap_grad_reduce", false);
   plan.overlap.parameters = fields.flag("overlap_param_gather", false);
-  if (plan.overlap.parameters && !plan.overlap.gradients) {
+  // Megatron-Bridge does not run the arguments of Megatron-LM, which refuse it.
+  if (plan.overlap.parameters && !plan.overlap.gradients && draft.framework.name != "nemo") {
     fields.find("overlap_param_gather")->fail("--overlap-param-gather needs --overlap-grad-reduce");
   }
   if (fields.flag("use_torch_fsdp2", false))

@@ -105,6 +105,21 @@ void read_lines(Node node, std::string_view key, Line (*read)(Node line), Framew
   }
 }
 
+/// The lines of an entry itself about a plan that takes a word stand in the place of those that
+/// the entry it is like has about the same word.
+void put_in_place(std::vector<AbilityEntry>& runs, std::size_t inherited) {
+  const std::vector<AbilityEntry> own(runs.begin() + static_cast<std::ptrdiff_t>(inherited),
+                                      runs.end());
+  runs.resize(inherited);
+  std::erase_if(runs, [&](const AbilityEntry& line) {
+    return line.other != Ability::kParallel &&
+           std::ranges::any_of(own, [&](const AbilityEntry& one) {
+             return one.ability == line.ability && one.other == line.other && one.with == line.with;
+           });
+  });
+  runs.insert(runs.end(), own.begin(), own.end());
+}
+
 template <class Line>
 void erase_variants(std::vector<Line>& lines) {
   std::erase_if(lines, [](const Line& line) { return !line.variant.empty(); });
@@ -150,7 +165,9 @@ FrameworkEntry read_framework_entry(Node node) {
       entry.variants.emplace_back(name, about.text());
     }
   }
+  const std::size_t inherited = entry.runs.size();
   read_lines(node, "runs", read_line, entry, entry.runs);
+  put_in_place(entry.runs, inherited);
   read_lines(node, "buckets", read_buckets, entry, entry.buckets);
   read_lines(node, "defaults", read_default_line, entry, entry.defaults);
   if (const auto notes = node.find("notes")) {
