@@ -49,6 +49,7 @@ const LaunchTarget& target_of(std::string_view word) {
 constexpr std::pair<std::string_view, std::string_view> kUnreadPrograms[] = {
     {"nlp/language_modeling/", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
     {"megatron_gpt_pretraining.py", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
+    {"run_recipe.py", "of Megatron-Bridge: give the file of the recipe, with --function NAME"},
     {"colossalai", "of ColossalAI"},
     {"litgpt", "of LitGPT"}};
 

@@ -352,6 +352,19 @@ TEST(Bridge, ThePrecisionStandsOverTheWrapper) {
   EXPECT_EQ(sums("MixedPrecisionConfig(bf16=True, grad_reduce_in_fp32=False)"), DType::kBf16);
 }
 
+// NVIDIA-NeMo/Megatron-Bridge perf_recipes/deepseek/h100/deepseek_v3.py.
+TEST(Bridge, GathersAloneMayOverlap) {
+  const std::string text =
+      "from megatron.bridge.training.config import ConfigContainer\n"
+      "def f() -> ConfigContainer:\n    cfg = _pretrain_common()\n"
+      "    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n"
+      "    cfg.ddp.overlap_grad_reduce = False\n    cfg.ddp.overlap_param_gather = True\n"
+      "    return cfg\n";
+  const Overlap overlap = import_text("", "f.py", text).planned.plan.overlap;
+  EXPECT_TRUE(overlap.parameters);
+  EXPECT_FALSE(overlap.gradients);
+}
+
 TEST(Bridge, AdaptersByNameAreFollowed) {
   const std::string text = R"(from megatron.bridge.recipes.common import _peft_common
 from megatron.bridge.training.config import ConfigContainer
@@ -382,6 +395,14 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
       testing::ThrowsMessage<Error>(testing::HasSubstr(
           "comes from llama3_8b_pretrain_config(), which is in none of the files: give that "
           "of megatron.bridge.recipes.llama.llama3")));
+  const SourceFile through[] = {
+      {"tuned.py", text},
+      {"llama3.py",
+       "from megatron.bridge.recipes.llama.h100.llama3 import (\n"
+       "    llama3_8b_pretrain_8gpu_config as llama3_8b_pretrain_config,\n)\n"}};
+  EXPECT_THAT([&] { import_sources("", through, {.cluster = "dgx-h100"}); },
+              testing::ThrowsMessage<Error>(
+                  testing::HasSubstr("give that of megatron.bridge.recipes.llama.h100.llama3")));
   const SourceFile files[] = {
       {"tuned.py", text},
       {"llama3.py",

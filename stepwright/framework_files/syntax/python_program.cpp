@@ -99,6 +99,22 @@ std::string PythonProgram::full_name(const std::string& path) const {
                                                 : imported->second + path.substr(head.size());
 }
 
+/// The full name of what modules among the files have from others, where none of them makes it.
+std::string PythonProgram::handed_on(std::string full) const {
+  for (int hops = 0; hops < kMostImports; ++hops) {
+    const std::size_t dot = full.rfind('.');
+    if (dot == std::string::npos) break;
+    const std::string module = last_of(full.substr(0, dot));
+    const std::string name = full.substr(dot + 1);
+    const auto file = std::ranges::find_if(files_, [&](const File& one) {
+      return module_of(one.name) == module && one.imported.contains(name);
+    });
+    if (file == files_.end() || file->imported.at(name) == full) break;
+    full = file->imported.at(name);
+  }
+  return full;
+}
+
 /// What a name with dots may be called where it comes from.
 std::vector<std::string> PythonProgram::names_elsewhere(const std::string& path) const {
   const std::string head = head_of(path);
@@ -192,10 +208,11 @@ PythonObject PythonProgram::value(const std::string& path, std::uint32_t line) {
 }
 
 PythonObject PythonProgram::call(const std::string& path, const PythonArguments& given) {
-  const PythonCall call{path, full_name(path), given, file()};
+  PythonCall call{path, full_name(path), given, file()};
   if (auto known = host_.chosen(call)) return *known;
   if (Function* own = defined(&File::functions, path)) return invoke(*own, given, nullptr);
   if (const Class* type = defined(&File::classes, path)) return instance(*type, given);
+  call.full = handed_on(std::move(call.full));
   if (auto known = host_.called(call)) return *known;
   if (auto known = python_library(call.full, given)) return *known;
   const std::size_t dot = path.rfind('.');

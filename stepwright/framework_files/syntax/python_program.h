@@ -94,6 +94,7 @@ class PythonProgram final : public PythonNames {
   [[nodiscard]] const File& file_here() const { return files_[frames_[here_].file]; }
   [[nodiscard]] PythonObject* find(const std::string& name);
   [[nodiscard]] std::string full_name(const std::string& path) const;
+  [[nodiscard]] std::string handed_on(std::string full) const;
   [[nodiscard]] std::vector<std::string> names_elsewhere(const std::string& path) const;
   bool looks_into(std::size_t file, const std::string& path);
   std::optional<PythonObject> value_elsewhere(const std::string& path);
