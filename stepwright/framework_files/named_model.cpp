@@ -46,8 +46,11 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   if (const auto own = built_in_of_id(fmt::format("hub/{}", last))) return own;
   std::string small(last);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
-  // A copy of the weights in another type (unsloth/DeepSeek-V3-0324-BF16) has the same sizes.
-  if (small.ends_with("-bf16")) return model_of_id(last.substr(0, last.size() - 5));
+  // A copy of the weights in another type has the same sizes: unsloth/DeepSeek-V3-0324-BF16,
+  // axolotl-ai-co/gpt-oss-120b-dequantized.
+  for (const std::string_view copy : {"-bf16", "-dequantized"}) {
+    if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
+  }
   for (const auto& [head, like, but] : kSameSizes) {
     if (!small.starts_with(head)) continue;
     const std::string rest = small.substr(head.size());
