@@ -58,6 +58,19 @@ TEST(PrimusScript, ItsCommandSaysNodes) {
             1);
 }
 
+// AMD-AGI/Primus parse_cli_overrides: "key=value", "--key=value", "--key value".
+TEST(PrimusScript, OverridesNeedNoDashes) {
+  const Plan plan =
+      started_by(
+          "primus-cli direct -- train pretrain --config llama.yaml micro_batch_size=2 "
+          "--recompute_granularity full recompute_method=uniform --data_path k=v "
+          "tensor_model_parallel_size=4\n")
+          .planned.plan;
+  EXPECT_EQ(plan.micro_batch, 2);
+  EXPECT_EQ(plan.parallel.tensor, 4);
+  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+}
+
 TEST(PrimusScript, AnExperimentThatWasNotGivenIsNamed) {
   EXPECT_THAT(
       [] { started_by("EXP=examples/deepseek.yaml bash examples/run_pretrain.sh\n"); },

@@ -109,6 +109,20 @@ struct PrimusWords {
   std::vector<std::string> settings;
 };
 
+/// Words as their like with dashes: "key=value" sets what "--key=value" does; AMD-AGI/Primus
+/// parse_cli_overrides.
+std::vector<ShellWord> with_dashes(std::span<const ShellWord> words) {
+  std::vector<ShellWord> made(words.begin(), words.end());
+  bool taken = false;  // By the option before it.
+  for (ShellWord& word : made) {
+    const bool option = word.text.starts_with("--");
+    const bool says = word.text.find('=') != std::string::npos;
+    if (!option && !taken && says) word.text.insert(0, "--");
+    taken = option && !says;
+  }
+  return made;
+}
+
 /// AMD-AGI/Primus primus/core/launcher/parser.py: _parse_kv_overrides. `arguments`: from the word
 /// "pretrain" on.
 PrimusWords words_of(std::span<const ShellWord> arguments, const StartedCommand& command,
@@ -116,7 +130,7 @@ PrimusWords words_of(std::span<const ShellWord> arguments, const StartedCommand&
   const std::string_view module =
       arguments.front().text == "posttrain" ? "post_trainer" : "pre_trainer";
   PrimusWords said;
-  for (const auto& [name, value] : command_options(arguments)) {
+  for (const auto& [name, value] : command_options(with_dashes(arguments))) {
     if (name == "config" || name == "exp") {
       said.experiment = value;
     } else if (name != "backend_path" && name != "export_config" && name != "data_path") {
