@@ -64,6 +64,27 @@ TEST(Torchtitan, FollowsWhatAnotherFunctionChanges) {
               lists("parallelism.data_parallel_replicate_degree", Matters::kYes));
 }
 
+// pytorch/torchtitan run_train.sh.
+TEST(Torchtitan, AScriptNamesAFunctionOfARegistry) {
+  const auto started = [](const std::string& script, bool with_registry = true) {
+    const SourceFile files[] = {{"start.sh", script}, {"config_registry.py", kTitanRegistry}};
+    return import_sources("", std::span(files).first(with_registry ? 2 : 1),
+                          {.cluster = "dgx-h100"})
+        .planned;
+  };
+  const PlannedJob by_name = started(
+      "NGPU=8 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh "
+      "--parallelism.tensor_parallel_degree 4 --training.local-batch-size 2\n");
+  EXPECT_EQ(by_name.job.model_name, "llama-3.1-8b");
+  EXPECT_EQ(by_name.plan.parallel, (Parallel{.tensor = 4, .data = 2}));
+  EXPECT_EQ(by_name.plan.micro_batch, 2);
+  const std::string direct =
+      "torchrun --nproc_per_node=4 -m torchtitan.train --module llama3 --config llama3_8b\n";
+  EXPECT_EQ(started(direct).plan.parallel.data, 4);
+  EXPECT_THAT([&] { started(direct, false); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("names the function llama3_8b()")));
+}
+
 TEST(Torchtitan, AsksWhichFunction) {
   EXPECT_THROW(import_text("", "config_registry.py", kTitanRegistry), Error);
   EXPECT_THROW(import_text("", "config_registry.py", kTitanRegistry, {.function = "other"}), Error);

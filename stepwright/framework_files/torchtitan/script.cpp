@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,12 +26,18 @@ namespace {
 
 constexpr std::string_view kRunTrain = "run_train.sh";
 
-/// pytorch/torchtitan run_train.sh.
+/// pytorch/torchtitan run_train.sh, up to 0.2.2 and after it.
 constexpr std::string_view kRunTrainText = R"(#!/usr/bin/bash
 NGPU=${NGPU:-"8"}
 CONFIG_FILE=${CONFIG_FILE:-"./torchtitan/models/llama3/train_configs/debug_model.toml"}
 TRAIN_FILE=${TRAIN_FILE:-"torchtitan.train"}
-torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --job.config_file ${CONFIG_FILE} "$@"
+MODULE=${MODULE:-"llama3"}
+CONFIG=${CONFIG:-""}
+if [ -n "${CONFIG}" ]; then
+  torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --module ${MODULE} --config ${CONFIG} "$@"
+else
+  torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --job.config_file ${CONFIG_FILE} "$@"
+fi
 )";
 
 /// "job.config_file" of "--job.config-file=x"; empty for another word.
@@ -72,6 +79,41 @@ SourceFile configuration_named(const ShellWord& path, std::span<const SourceFile
                          printable(path.text)));
 }
 
+/// The registry whose function `--config` names, behind it the others that are given.
+std::vector<SourceFile> registries_with(const ShellWord& function,
+                                        std::span<const SourceFile> files,
+                                        const StartedCommand& command) {
+  std::vector<SourceFile> registries;
+  std::ranges::copy_if(files, std::back_inserter(registries),
+                       [](const SourceFile& file) { return file.name.ends_with(".py"); });
+  const std::string definition = fmt::format("def {}(", function.text);
+  const auto found = std::ranges::find_if(
+      registries, [&](const SourceFile& file) { return holds(file, definition); });
+  if (found == registries.end()) {
+    fail_input(
+        fmt::format("{}:{}: names the function {}(): give the file of its registry "
+                    "(config_registry.py of the --module), too",
+                    command.file, function.line, printable(function.text)));
+  }
+  std::iter_swap(registries.begin(), found);
+  return registries;
+}
+
+/// The files of the configuration that a command names, and the function of a registry.
+std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& options,
+                                         std::span<const SourceFile> files,
+                                         const StartedCommand& command, std::string& function) {
+  const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
+  if (path != options.end()) return {configuration_named(path->value, files, command)};
+  const auto named = std::ranges::find(options, "config", &CommandOption::name);
+  if (named == options.end()) {
+    fail_input(
+        fmt::format("{}: its command names no --job.config_file and no --config", command.file));
+  }
+  function = named->value.text;
+  return registries_with(named->value, files, command);
+}
+
 }  // namespace
 
 void read_titan_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
@@ -93,23 +135,17 @@ void read_titan_script(std::span<const SourceFile> files, const Given& given, Dr
   draft.program = command.words.front().text;
   read_launcher(command, draft);
   const std::vector<CommandOption> options = titan_options(command.all_words());
-  const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
-  if (path == options.end()) {
-    fail_input(
-        fmt::format("{}: its command names no --job.config_file; a function of a registry "
-                    "is read from its file, with --function",
-                    command.file));
-  }
-  const SourceFile file = configuration_named(path->value, others, command);
   Given own = given;
   own.settings = settings_over(options);
+  const std::vector<SourceFile> configuration =
+      configuration_of(options, others, command, own.function);
   for (const auto& [name, value] : options) {
     if (!name.starts_with("fault_tolerance.enable")) continue;
     draft.report.not_read.push_back({"--" + name, printable(value.text), command.file, value.line,
                                      Matters::kYes,
                                      "groups of replicas that average gradients themselves"});
   }
-  read_titan_config(read_titan_file({&file, 1}, own), own, draft);
+  read_titan_config(read_titan_file(configuration, own), own, draft);
   read_environment(command, draft);
 }
 
@@ -126,7 +162,7 @@ bool starts_torchtitan(std::span<const ShellWord> words) {
 bool is_titan_script(const SourceFile& file) {
   if (!is_shell_script(file)) return false;
   return holds(file, "torchtitan") || holds(file, "--job.config") ||
-         (holds(file, kRunTrain) && holds(file, "CONFIG_FILE"));
+         (holds(file, kRunTrain) && (holds(file, "CONFIG_FILE") || holds(file, "CONFIG=")));
 }
 
 }  // namespace stepwright
