@@ -32,6 +32,9 @@ constexpr SameSizes kSameSizes[] = {{"qwen2.5-coder-", "qwen2.5-"},
                                     {"deepseek-r1", "deepseek-v3", "-"},
                                     {"deepseek-v3.1", "deepseek-v3", "-t"},
                                     {"deepseek-v3-0324", "deepseek-v3"},
+                                    {"gpt-oss-safeguard-20b", "gpt-oss-20b"},
+                                    {"gpt-oss-safeguard-120b", "gpt-oss-120b"},
+                                    {"nvidia-nemotron-3-nano-30b-a3b", "nemotron-3-nano-30b-a3b"},
                                     {"llama-3.3-70b", "llama-3.1-70b"},
                                     {"meta-llama-3.3-70b", "llama-3.1-70b"},
                                     {"vicuna-7b-v1.5", "llama-2-7b", "-"},
@@ -48,7 +51,7 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
   // A copy of the weights in another type has the same sizes: unsloth/DeepSeek-V3-0324-BF16,
   // axolotl-ai-co/gpt-oss-120b-dequantized.
-  for (const std::string_view copy : {"-bf16", "-dequantized"}) {
+  for (const std::string_view copy : {"-bf16", "-fp16", "-dequantized"}) {
     if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
   }
   for (const auto& [head, like, but] : kSameSizes) {
