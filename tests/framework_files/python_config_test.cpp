@@ -375,6 +375,36 @@ TEST(PythonConfig, ModulesHandOnWhatTheyImportUnderOtherNames) {
   EXPECT_EQ(config_value(config, "b"), "2");
 }
 
+// The form of NVIDIA-NeMo/Megatron-Bridge recipes/deepseek/h100/deepseek_v3.py.
+TEST(PythonConfig, TuplesAreKeysOfMappings) {
+  const PythonConfig config = config_of(R"(
+def layout(pp, vp):
+    known = {(1, 1): None, (4, 2): ["a", "b"], (8, 1): ["c"]}
+    vp = 1 if vp is None else vp
+    if (pp, vp) not in known:
+        raise ValueError("unknown")
+    return known[(pp, vp)]
+
+
+def one() -> Config:
+    config = Config()
+    config.a = layout(8, None)[0]
+    config.b = layout(4, 2)[1]
+    if (2, 2) in {(1, 1): 3} or 5 in {6: 1}:
+        config.a = "never"
+    config.c = {(1, 1): 3, 4: "d"}.get((1, 1))
+    config.d = {(1, 1): 3, 4: "d"}[4]
+    if (1, 2) in {(1, unknown()): 3}:
+        config.e = 1
+    return config
+)");
+  EXPECT_EQ(config_value(config, "a"), "c");
+  EXPECT_EQ(config_value(config, "b"), "b");
+  EXPECT_EQ(config_value(config, "c"), "3");
+  EXPECT_EQ(config_value(config, "d"), "d");
+  EXPECT_FALSE(config.unread.empty());
+}
+
 TEST(PythonConfig, LongChainsOfChoicesEnd) {
   std::string text = "def one() -> Config:\n    config = Config()\n    config.a = ";
   for (int i = 0; i < 5000; ++i) text += "1 if unknown(x) or ";

@@ -120,8 +120,15 @@ std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
     if (!a.is(ObjectKind::kText) || a.open() || b.open()) return std::nullopt;
     return b.text.text.find(a.text.text) != std::string::npos;
   }
-  if (b.is(ObjectKind::kRecord) && b.body->made_by.empty() && a.is(ObjectKind::kText)) {
-    return b.body->find(a.text.text) != nullptr;
+  if (b.is(ObjectKind::kRecord) && b.body->made_by.empty()) {
+    const auto key = python_key(a);
+    if (!key) return std::nullopt;
+    if (b.body->find(*key) != nullptr) return true;
+    // Under keys that are open it may be there all the same.
+    const bool known = std::ranges::none_of(b.body->members, [](const auto& member) {
+      return PythonString{member.first, 0}.open() || member.first == "**";
+    });
+    return known ? std::optional(false) : std::nullopt;
   }
   if (!b.is(ObjectKind::kList)) return std::nullopt;
   bool open = false;

@@ -151,7 +151,8 @@ class Evaluation {
   void pair(const PythonNode& node, PythonObject& into) {
     const PythonObject key = followed(node.parts.front());
     const PythonObject one = value(node.parts.back());
-    if (!key.is(ObjectKind::kUnknown)) into.body->set(python_str(key).text, one);
+    if (key.is(ObjectKind::kUnknown)) return;
+    into.body->set(python_key(key).value_or(python_str(key).text), one);
   }
 
   PythonObject bound(const PythonNode& node) {
@@ -279,6 +280,10 @@ class Evaluation {
       if (place >= 0 && place < static_cast<std::int64_t>(items.size())) {
         return items[static_cast<std::size_t>(place)];
       }
+    }
+    const bool whole = index.is(ObjectKind::kInteger) || index.is(ObjectKind::kList);
+    if (const auto key = record && whole ? python_key(index) : std::nullopt) {
+      if (const PythonObject* found = value.body->find(*key)) return python_as_set(*found);
     }
     // What a known mapping holds under an open key is called as the key.
     const bool by_key = record && !index.text.text.empty() &&

@@ -215,8 +215,10 @@ std::optional<PythonObject> record_method(PythonObject& self, std::string_view m
     for (const auto& [key, value] : more->body->members) self.body->set(key, value);
     return PythonObject();
   }
-  if (first == nullptr || !first->is(ObjectKind::kText)) return std::nullopt;
-  const std::string key = first->text.text;
+  if (first == nullptr || first->is(ObjectKind::kUnknown)) return std::nullopt;
+  const auto known = python_key(*first);
+  if (!known && !first->is(ObjectKind::kText)) return std::nullopt;
+  const std::string key = known.value_or(first->text.text);
   if (method == "get" || method == "pop" || method == "setdefault") {
     if (const PythonObject* found = self.body->find(key)) return *found;
     const PythonObject* other = given.find("default", 1);

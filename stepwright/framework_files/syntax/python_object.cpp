@@ -233,6 +233,20 @@ PythonString python_str(const PythonObject& value) {
   return python_hole("value", value.line);
 }
 
+std::optional<std::string> python_key(const PythonObject& key) {
+  if (!key.is(ObjectKind::kList)) {
+    PythonString said = python_str(key);
+    return said.open() ? std::nullopt : std::optional(std::move(said.text));
+  }
+  std::vector<std::string> parts;
+  for (const PythonObject& item : key.body->items) {
+    const auto part = item.is(ObjectKind::kList) ? std::nullopt : python_key(item);
+    if (!part) return std::nullopt;
+    parts.push_back(*part);
+  }
+  return fmt::format("({})", fmt::join(parts, ", "));
+}
+
 std::optional<bool> python_truth(const PythonObject& value) {
   switch (value.kind) {
     case ObjectKind::kNone:

@@ -98,6 +98,9 @@ PythonObject python_attribute(const PythonObject& value, const std::string& name
 /// What `str()` gives; a hole where nobody knows.
 PythonString python_str(const PythonObject& value);
 
+/// The name under which a mapping has a key, "(4, 1)" of a tuple; nothing of what is open.
+std::optional<std::string> python_key(const PythonObject& key);
+
 /// What `bool()` gives; nothing where nobody knows.
 std::optional<bool> python_truth(const PythonObject& value);
 
