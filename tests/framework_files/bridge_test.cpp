@@ -365,6 +365,19 @@ TEST(Bridge, GathersAloneMayOverlap) {
   EXPECT_FALSE(overlap.gradients);
 }
 
+// NVIDIA-NeMo/Megatron-Bridge recipes/deepseek/h100/deepseek_v3.py.
+TEST(Bridge, LayoutsOfStagesAreListsOfNames) {
+  const std::string text =
+      "from megatron.bridge.training.config import ConfigContainer\n"
+      "def f() -> ConfigContainer:\n    cfg = _pretrain_common()\n"
+      "    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n"
+      "    cfg.model.pipeline_model_parallel_size = 2\n"
+      "    last = [\"mtp\"] * how_many() + [\"loss\"]\n"
+      "    layouts = {(2, 1): [[\"embedding\"] + [\"decoder\"] * 19, [\"decoder\"] * 17 + last]}\n"
+      "    cfg.model.pipeline_model_parallel_layout = layouts[(2, 1)]\n    return cfg\n";
+  EXPECT_EQ(import_text("", "f.py", text).planned.plan.layers, (std::vector<std::int64_t>{19, 17}));
+}
+
 TEST(Bridge, AdaptersByNameAreFollowed) {
   const std::string text = R"(from megatron.bridge.recipes.common import _peft_common
 from megatron.bridge.training.config import ConfigContainer

@@ -98,16 +98,17 @@ void take_precision_word(const Fields& root, Tree& derived) {
   derived.set("grad_reduce_in_fp32", true);
 }
 
-/// "Ett|tt|ttL" of lists of names.
+/// "Ett|tt|ttL" of lists of names; one that nobody knows is of no layer, whose number is known.
 std::string layout_words(const Tree& layout) {
+  static constexpr std::pair<std::string_view, char> kNames[] = {
+      {"embedding", 'E'}, {"decoder", 't'}, {"mtp", 'm'}, {"loss", 'L'}};
   std::string text;
   for (const Tree& stage : layout.items) {
     if (&stage != &layout.items.front()) text += '|';
     for (const Tree& name : stage.items) {
-      text += name.text == "embedding" ? 'E'
-              : name.text == "loss"    ? 'L'
-              : name.text[0] == 'm'    ? 'm'
-                                       : 't';
+      for (const auto& [word, letter] : kNames) {
+        if (name.text == word) text += letter;
+      }
     }
   }
   return text;
