@@ -18,7 +18,6 @@
 #include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
-#include "stepwright/plan/legality.h"
 
 namespace stepwright {
 namespace {
@@ -366,9 +365,13 @@ PlannedJob started(PlannedJob planned) {
   return planned;
 }
 
+std::optional<Rejected> refusal_of(const Draft& draft, const PlannedJob& planned) {
+  return draft.refused ? draft.refused : illegal(planned.job, planned.plan);
+}
+
 PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
   PlannedJob planned = drafted(draft, given, file);
-  if (const auto refused = illegal(planned.job, planned.plan)) fail_refused(*refused, file);
+  if (const auto refused = refusal_of(draft, planned)) fail_refused(*refused, file);
   return started(std::move(planned));
 }
 

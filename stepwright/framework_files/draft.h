@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/legality.h"
 
 namespace stepwright {
 
@@ -113,6 +114,8 @@ struct Draft {
   std::vector<ShellWord> launchers;  ///< The words in front of that program.
   ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
   std::vector<std::string> notes;    ///< What was assumed, for people.
+  /// Why the framework itself would not start it, though the plan is legal.
+  std::optional<Rejected> refused;
 
   /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
   void leave_out(Node setting, std::string why) {
@@ -146,6 +149,9 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file);
 
 /// A legal one in its canonical form, with the buckets that its framework gives it.
 PlannedJob started(PlannedJob planned);
+
+/// Why a plan of a draft would not start.
+std::optional<Rejected> refusal_of(const Draft& draft, const PlannedJob& planned);
 
 /// The plan with its job, legal and canonical. Fails with `kInput` where model or batch are not
 /// said or said twice in different words, and with the reason of a refusal when the plan is not

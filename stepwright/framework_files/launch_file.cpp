@@ -374,7 +374,7 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> f
                         .planned = drafted(draft, full, name),
                         .report = {},
                         .refused = {}};
-  imported.refused = illegal(imported.planned.job, imported.planned.plan);
+  imported.refused = refusal_of(draft, imported.planned);
   if (imported.refused && !as_it_is) fail_refused(*imported.refused, name);
   if (!imported.refused) {
     imported.planned = started(std::move(imported.planned));

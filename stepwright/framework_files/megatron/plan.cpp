@@ -222,21 +222,21 @@ void read_degrees(const Fields& fields, Draft& draft) {
     read_rank_order(*fields.find("use_tp_pp_dp_mapping"), draft.routed, draft);
 }
 
-/// Fails on layers that stages do not share evenly, where nothing says how else:
+/// Refuses layers that stages do not share evenly, where nothing says how else:
 /// megatron/core/transformer/transformer_block.py: get_num_layers_to_build. DeepSpeed parts them as
 /// it can.
-void check_even(const Fields& fields, std::int64_t layers, std::int64_t pipeline,
-                const Plan& plan) {
-  const auto stages = fields.find("pipeline_model_parallel_size");
-  if (!stages || !plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
+void refuse_uneven(const Fields& fields, std::int64_t layers, Draft& draft) {
+  const std::int64_t pipeline = draft.plan.parallel.pipeline;
+  if (!draft.plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
       hybrid_layers(fields)) {
     return;
   }
-  stages->fail(fmt::format(
+  const std::string message = fmt::format(
       "{} layers are no multiple of {} stages, with which Megatron-Core does not start: "
       "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
       "--pipeline-model-parallel-layout say another split",
-      layers, pipeline));
+      layers, pipeline);
+  draft.refused = {.rule = Rule::kLayerSplit, .message = message, .nearest = {}};
 }
 
 void read_schedule(const Fields& fields, Draft& draft) {
@@ -281,7 +281,7 @@ void read_schedule(const Fields& fields, Draft& draft) {
               "--pipeline-model-parallel-layout");
     }
     plan.layers = uneven_layers(fields, layers, pipeline * chunks);
-    check_even(fields, layers, pipeline, plan);
+    refuse_uneven(fields, layers, draft);
   }
   const auto virtual_size = fields.find("num_layers_per_virtual_pipeline_stage");
   if (virtual_size && chunks == 1 && pipeline > 1 &&
