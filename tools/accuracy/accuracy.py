@@ -88,8 +88,8 @@ POORLY_KNOWN = [
         "larger tensor degrees",
         (
             "of plans that differ in the tensor degree alone the larger one comes out 16 % (the "
-            "grid, left out) and 5 % (arXiv 2311.05610) faster against the smaller one than it was; "
-            "in BLOOM's runs a part of it was hosts that waited for each kernel"
+            "grid, left out) and 5 % (arXiv 2311.05610) faster against the smaller one than it "
+            "was; in BLOOM's runs a part of it was hosts that waited for each kernel"
         ),
         "a layer traced at tensor 1, 2, 4 and 8 of one stack, with a pipeline and without",
     ),
