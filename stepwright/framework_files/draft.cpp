@@ -366,7 +366,8 @@ PlannedJob started(PlannedJob planned) {
 }
 
 std::optional<Rejected> refusal_of(const Draft& draft, const PlannedJob& planned) {
-  return draft.refused ? draft.refused : illegal(planned.job, planned.plan);
+  const auto broken = illegal(planned.job, planned.plan);
+  return broken ? broken : draft.refused;
 }
 
 PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {

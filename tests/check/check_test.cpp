@@ -52,6 +52,9 @@ TEST(Check, SaysWhyItDoesNotStart) {
   EXPECT_FALSE(check.starts());
   EXPECT_FALSE(check.prediction);
   EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("stages-within-layers"));
+  const JobCheck uneven = checked(30, "--pipeline-model-parallel-size 4");
+  EXPECT_FALSE(uneven.starts());
+  EXPECT_THAT(fault_of(uneven, std::nullopt), HasSubstr("30 layers are no multiple of 4 stages"));
 }
 
 TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {

@@ -48,7 +48,7 @@ TEST(Packs, RefuseSplitOrDropWhatIsTooLong) {
     make_packs(lengths, packing, 1000);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("25 % of the documents are longer than 1000 tokens"));
+    EXPECT_THAT(error.what(), HasSubstr("25 % of the documents are longer than 1,000 tokens"));
     EXPECT_THAT(error.what(), HasSubstr("packing.too_long"));
   }
   packing.too_long = TooLong::kDrop;
