@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +75,10 @@ class ShardingFloor {
     [[nodiscard]] double floor_s(const ShardingTable::Choice& choice,
                                  MessageCost DataCost::* moment) const {
       return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;
+    }
+    /// That the gradients are sent in.
+    [[nodiscard]] double pieces(const ShardingTable::Choice& choice) const {
+      return std::max((*dense)[choice.dense].pieces, (*expert)[choice.expert].pieces);
     }
     /// All messages, without the update.
     [[nodiscard]] DataCost of(const ShardingTable::Choice& choice) const {

@@ -252,34 +252,10 @@ bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& state
   return false;
 }
 
-/// The least price of a way to shard a pipeline: messages beside a pass make it at least as long as
-/// they are, messages that block lengthen it.
-double UnitSearch::choice_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
-                                  const Positions& positions, const ShardingTable::Choice& choice) {
-  double slowest = 0;
-  double base = 0;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const StageCost& stage = pipeline.stages[i];
-    const double gather_s = positions[i].seconds(choice, &DataCost::gather);
-    const double regather_s = positions[i].seconds(choice, &DataCost::regather);
-    const double reduce_s = positions[i].seconds(choice, &DataCost::reduce);
-    double forward = stage.forward.seconds + gather_s;
-    double backward = stage.backward.seconds + regather_s;
-    if (overlap.parameters) {
-      forward = std::max(stage.forward.seconds, gather_s);
-      backward = std::max(stage.backward.seconds, regather_s);
-    }
-    const double both =
-        overlap.gradients ? std::max(forward + backward, reduce_s) : forward + backward + reduce_s;
-    slowest = std::max(slowest, both);
-    base = std::max(base, stage.forward.seconds + stage.backward.seconds);
-  }
-  return pipeline.seconds + static_cast<double>(pipeline.micro_batches) * (slowest - base);
-}
-
-/// The least simulated time of the same, no further than where nothing is kept of it.
+/// The least simulated time of a way to shard a pipeline, no further than where nothing is kept of
+/// it.
 double UnitSearch::simulated_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
-                                     const Positions& positions,
+                                     const PositionTimes& positions,
                                      const ShardingTable::Choice& choice) const {
   const auto m = static_cast<double>(pipeline.micro_batches);
   double floor_s = pipeline.floor_s;
@@ -292,7 +268,7 @@ double UnitSearch::simulated_floor_s(const PipelineCost& pipeline, const Overlap
 
 /// The price in full but for memory. `updates_s`: of the positions.
 Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
-                               const Positions& positions, const ShardingTable::Choice& choice,
+                               const PositionTimes& positions, const ShardingTable::Choice& choice,
                                const std::vector<double>& updates_s) {
   messages_.clear();
   for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -317,11 +293,16 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
   const GridChoice& grid = *stages.grid;
   const BlockChoice& block = *stages.block;
   const ShardingTable& table = sharding_.table(grid);
-  Positions positions;
+  PositionTimes positions;
   for (const StageCost& stage : pipeline.stages) {
     positions.push_back(sharding_.times(grid, block.overlap, stage));
   }
   std::vector<std::vector<double>> updates(table.updates);
+  const auto floor_of = [&](const ShardingTable::Choice& choice,
+                            std::span<const double> updates_s) {
+    return choice_floor_.price_s(pipeline, plan.overlap, positions, choice, updates_s,
+                                 found_->kept.threshold() / (1 - kPriceRounding));
+  };
   for (std::size_t i = 0; i < table.choices.size(); ++i) {
     const ShardingTable::Choice& choice = table.choices[i];
     if (!choice.gathers && !block.first_without_parameters) continue;
@@ -334,7 +315,7 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
       const auto simulated_s = [&] {
         return simulated_floor_s(pipeline, plan.overlap, positions, choice);
       };
-      const double floor_s = choice_floor_s(pipeline, plan.overlap, positions, choice);
+      const double floor_s = floor_of(choice, {});
       if (beaten(floor_s)) {
         const double least_s = simulated_s();
         if (!forgets(least_s)) {
@@ -348,8 +329,7 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
           updates_s.push_back(pricer_.update_s(plan, stage));
         }
       }
-      // The slowest update comes on top of everything.
-      if (beaten(floor_s + std::ranges::max(updates_s)) && forgets(simulated_s())) continue;
+      if (beaten(floor_of(choice, updates_s)) && forgets(simulated_s())) continue;
       const Price price = choice_price(pipeline, plan, positions, choice, updates_s);
       if (beaten(price.seconds)) {
         found_->kept.leave(plan, price);

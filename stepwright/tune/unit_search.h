@@ -12,6 +12,7 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/best_plans.h"
+#include "stepwright/tune/choice_floor.h"
 #include "stepwright/tune/enumeration.h"
 #include "stepwright/tune/sharding_floor.h"
 #include "stepwright/tune/stage_floor.h"
@@ -139,15 +140,10 @@ class UnitSearch {
   [[nodiscard]] bool position_too_large(const Stages& stages, std::int64_t micro_batches) const;
   void price_stages(const Stages& stages, Plan& plan);
   [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
-  /// Times of one pipeline's positions, one after the other.
-  using Positions = std::vector<ShardingFloor::Times>;
-  [[nodiscard]] static double choice_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
-                                             const Positions& positions,
-                                             const ShardingTable::Choice& choice);
   [[nodiscard]] double simulated_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
-                                         const Positions& positions,
+                                         const PositionTimes& positions,
                                          const ShardingTable::Choice& choice) const;
-  Price choice_price(const PipelineCost& pipeline, const Plan& plan, const Positions& positions,
+  Price choice_price(const PipelineCost& pipeline, const Plan& plan, const PositionTimes& positions,
                      const ShardingTable::Choice& choice, const std::vector<double>& updates_s);
   void price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan);
   [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
@@ -171,6 +167,7 @@ class UnitSearch {
   Goal goal_;
   Pricer pricer_;
   ShardingFloor sharding_;
+  ChoiceFloor choice_floor_;
   WorkFloor work_;
   BalancedChoices balanced_;
   Reserve reserve_;
