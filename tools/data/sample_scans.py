@@ -19,34 +19,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
+from gpu_samples.bench import BF16, BY_SHAPE
 from gpu_timing import DEVICE, Nvml, gpu_name, software
 
-BF16 = torch.bfloat16
-HEADER = [
-    "id",
-    "source_url",
-    "source_note",
-    "year",
-    "gpu",
-    "software",
-    "op",
-    "dtype",
-    "m",
-    "n",
-    "k",
-    "batch",
-    "seq_len",
-    "heads",
-    "kv_heads",
-    "head_dim",
-    "hidden",
-    "causal",
-    "direction",
-    "other_shape",
-    "metric",
-    "value",
-    "extra",
-]
 NOTE = "measured by this project with tools/data/sample_scans.py"
 WARM_UP, FEWEST, ENOUGH_S = 2, 5, 0.06
 
@@ -73,7 +48,7 @@ def timed(work: Callable[[], object]) -> tuple[float, float, int]:
 class Table:
     def __init__(self, folder: Path) -> None:
         self.file = (folder / "scans.csv").open("w", newline="", encoding="utf-8")
-        self.writer = csv.DictWriter(self.file, HEADER, restval="", lineterminator="\n")
+        self.writer = csv.DictWriter(self.file, BY_SHAPE, restval="", lineterminator="\n")
         self.writer.writeheader()
         self.nvml = Nvml()
 
