@@ -49,7 +49,7 @@ double ChoiceFloor::end_s(const Position& position, const Pass& pass, double slo
 
 double ChoiceFloor::price_s(const PipelineCost& pipeline, const Overlap& overlap,
                             const PositionTimes& positions, const ShardingTable::Choice& choice,
-                            std::span<const double> updates_s, double enough_s) {
+                            double enough_s) {
   double slowest = 0;
   double base = 0;
   passes_.clear();
@@ -63,14 +63,11 @@ double ChoiceFloor::price_s(const PipelineCost& pipeline, const Overlap& overlap
       pipeline.seconds + static_cast<double>(pipeline.micro_batches) * (slowest - base);
   if (steady_s > enough_s) return steady_s;
   double end = 0;
-  double update = 0;
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const Position position{pipeline.stages[i], overlap, positions[i], choice};
     end = std::max(end, end_s(position, passes_[i], slowest));
-    const double refresh_s = overlap.parameters ? 0 : position.seconds(&DataCost::refresh);
-    update = std::max(update, refresh_s + (updates_s.empty() ? 0 : updates_s[i]));
   }
-  return steady_s + end + update;
+  return steady_s + end;
 }
 
 }  // namespace stepwright

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "stepwright/simulate/price/pipeline_cost.h"
@@ -14,11 +13,10 @@ using PositionTimes = std::vector<ShardingFloor::Times>;
 /// Bounds the prices of ways to shard a pipeline (`Pricer::seconds`) by their messages.
 class ChoiceFloor {
  public:
-  /// Seconds, no further than to more than `enough_s`. `updates_s`: of the positions; empty where
-  /// they are not known, and then none.
+  /// Seconds without the update, no further than to more than `enough_s`.
   double price_s(const PipelineCost& pipeline, const Overlap& overlap,
                  const PositionTimes& positions, const ShardingTable::Choice& choice,
-                 std::span<const double> updates_s, double enough_s);
+                 double enough_s);
 
  private:
   /// The least that a position takes for a micro-batch with its messages.

@@ -298,11 +298,6 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
     positions.push_back(sharding_.times(grid, block.overlap, stage));
   }
   std::vector<std::vector<double>> updates(table.updates);
-  const auto floor_of = [&](const ShardingTable::Choice& choice,
-                            std::span<const double> updates_s) {
-    return choice_floor_.price_s(pipeline, plan.overlap, positions, choice, updates_s,
-                                 found_->kept.threshold() / (1 - kPriceRounding));
-  };
   for (std::size_t i = 0; i < table.choices.size(); ++i) {
     const ShardingTable::Choice& choice = table.choices[i];
     if (!choice.gathers && !block.first_without_parameters) continue;
@@ -315,7 +310,8 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
       const auto simulated_s = [&] {
         return simulated_floor_s(pipeline, plan.overlap, positions, choice);
       };
-      const double floor_s = floor_of(choice, {});
+      const double floor_s = choice_floor_.price_s(pipeline, plan.overlap, positions, choice,
+                                                   found_->kept.threshold() / (1 - kPriceRounding));
       if (beaten(floor_s)) {
         const double least_s = simulated_s();
         if (!forgets(least_s)) {
@@ -329,7 +325,8 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
           updates_s.push_back(pricer_.update_s(plan, stage));
         }
       }
-      if (beaten(floor_of(choice, updates_s)) && forgets(simulated_s())) continue;
+      // The slowest update comes on top of everything.
+      if (beaten(floor_s + std::ranges::max(updates_s)) && forgets(simulated_s())) continue;
       const Price price = choice_price(pipeline, plan, positions, choice, updates_s);
       if (beaten(price.seconds)) {
         found_->kept.leave(plan, price);
