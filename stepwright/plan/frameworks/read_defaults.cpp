@@ -79,32 +79,14 @@ DefaultSetting word(Node node) {
   return [value](FrameworkDefaults& defaults) { defaults.*kMember = value; };
 }
 
+/// A member that is on or off.
+template <bool FrameworkDefaults::* kMember>
+DefaultSetting flag(Node node) {
+  const bool on = node.boolean();
+  return [on](FrameworkDefaults& defaults) { defaults.*kMember = on; };
+}
+
 constexpr Named<bool> kGradientNames[] = {{false, "fp32"}, {true, "stored"}};
-
-DefaultSetting updates_in_place(Node node) {
-  const bool in_place = node.boolean();
-  return [in_place](FrameworkDefaults& defaults) { defaults.updates_in_place = in_place; };
-}
-
-DefaultSetting compiles(Node node) {
-  const bool compiles = node.boolean();
-  return [compiles](FrameworkDefaults& defaults) { defaults.compiles = compiles; };
-}
-
-DefaultSetting narrow_attention(Node node) {
-  const bool narrow = node.boolean();
-  return [narrow](FrameworkDefaults& defaults) { defaults.narrow_attention = narrow; };
-}
-
-DefaultSetting joined_adapters(Node node) {
-  const bool joined = node.boolean();
-  return [joined](FrameworkDefaults& defaults) { defaults.joined_adapters = joined; };
-}
-
-DefaultSetting local_adapters(Node node) {
-  const bool local = node.boolean();
-  return [local](FrameworkDefaults& defaults) { defaults.local_adapters = local; };
-}
 
 DefaultSetting bucket(Node node) {
   const auto bytes = static_cast<std::int64_t>(
@@ -197,11 +179,11 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"kernels", kernels},
     {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
     {"overlap", overlap},
-    {"updates_in_place", updates_in_place},
-    {"compiles", compiles},
-    {"narrow_attention", narrow_attention},
-    {"joined_adapters", joined_adapters},
-    {"local_adapters", local_adapters},
+    {"updates_in_place", flag<&FrameworkDefaults::updates_in_place>},
+    {"compiles", flag<&FrameworkDefaults::compiles>},
+    {"narrow_attention", flag<&FrameworkDefaults::narrow_attention>},
+    {"joined_adapters", flag<&FrameworkDefaults::joined_adapters>},
+    {"local_adapters", flag<&FrameworkDefaults::local_adapters>},
     {"accumulate", word<&FrameworkDefaults::stored_gradients, kGradientNames>},
     {"tensor_input", word<&FrameworkDefaults::tensor_input, kTensorInputNames>},
     {"layers", word<&FrameworkDefaults::layers, kStageSplitNames>},
