@@ -205,8 +205,9 @@ void add_provider_defaults(Node root, Tree& usual) {
   if (!type || !type->is_scalar()) return;
   const std::string text = type->text();
   const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
-  for (const BridgeDefault& each : kBridgeDefaults) {
-    if (each.provider == name) usual.set(each.field, Tree::scalar(std::string(each.value), false));
+  if (std::ranges::find(kBridgeHybrids, name) == std::end(kBridgeHybrids)) return;
+  for (const BridgeDefault& each : kBridgeHybridDefaults) {
+    usual.set(each.field, Tree::scalar(std::string(each.value), false));
   }
 }
 

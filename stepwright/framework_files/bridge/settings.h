@@ -124,30 +124,19 @@ inline constexpr BridgeCommon kBridgeCommons[] = {{"_pretrain_common", 2, 32, 40
                                                   {"_sft_common", 1, 128, 2048, false, false},
                                                   {"_peft_common", 1, 128, 2048, false, true}};
 
-/// What classes of models with sizes of a recipe's own have, where Megatron-Core has another
-/// default: src/megatron/bridge/models/mamba/mamba_provider.py, hybrid/hybrid_provider.py.
+/// What the classes of models with sizes of a recipe's own have, where Megatron-Core has another
+/// default: src/megatron/bridge/models/mamba/mamba_provider.py, hybrid/hybrid_provider.py. Both
+/// have the same.
 struct BridgeDefault {
-  std::string_view provider;
   std::string_view field;
   std::string_view value;
 };
-inline constexpr BridgeDefault kBridgeDefaults[] = {
-    {"MambaModelProvider", "is_hybrid_model", "true"},
-    {"MambaModelProvider", "share_embeddings_and_output_weights", "false"},
-    {"MambaModelProvider", "position_embedding_type", "none"},
-    {"MambaModelProvider", "normalization", "RMSNorm"},
-    {"MambaModelProvider", "add_bias_linear", "false"},
-    {"MambaModelProvider", "norm_epsilon", "1e-5"},
-    {"MambaModelProvider", "hidden_dropout", "0.0"},
-    {"MambaModelProvider", "attention_dropout", "0.0"},
-    {"HybridModelProvider", "is_hybrid_model", "true"},
-    {"HybridModelProvider", "share_embeddings_and_output_weights", "false"},
-    {"HybridModelProvider", "position_embedding_type", "none"},
-    {"HybridModelProvider", "normalization", "RMSNorm"},
-    {"HybridModelProvider", "add_bias_linear", "false"},
-    {"HybridModelProvider", "norm_epsilon", "1e-5"},
-    {"HybridModelProvider", "hidden_dropout", "0.0"},
-    {"HybridModelProvider", "attention_dropout", "0.0"},
+inline constexpr std::string_view kBridgeHybrids[] = {"MambaModelProvider", "HybridModelProvider"};
+inline constexpr BridgeDefault kBridgeHybridDefaults[] = {
+    {"is_hybrid_model", "true"},         {"share_embeddings_and_output_weights", "false"},
+    {"position_embedding_type", "none"}, {"normalization", "RMSNorm"},
+    {"add_bias_linear", "false"},        {"norm_epsilon", "1e-5"},
+    {"hidden_dropout", "0.0"},           {"attention_dropout", "0.0"},
 };
 
 /// Classes that make a model, and the built-in one that each is: src/megatron/bridge/models.
