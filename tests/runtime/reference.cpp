@@ -544,6 +544,16 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const Tr
       parameters, torch::optim::AdamOptions(o.learning_rate).betas(betas).eps(o.epsilon));
 }
 
+/// Keeps the moments of Adam in bf16 between steps.
+void narrow_moments(torch::optim::Optimizer& optimizer) {
+  for (auto& [parameter, state] : optimizer.state()) {
+    auto& adam = static_cast<torch::optim::AdamParamState&>(*state);
+    for (const Tensor& moment : {adam.exp_avg(), adam.exp_avg_sq()}) {
+      moment.copy_(moment.to(at::kBFloat16));
+    }
+  }
+}
+
 /// Muon for matrices (https://github.com/KellerJordan/Muon, muon.py) and AdamW for the rest.
 class PlainMuon {
  public:
@@ -653,6 +663,7 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
     result.gradients = model.copy(true);
     result.norms.push_back(torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
     job.optimizer == Optimizer::kMuon ? muon.step() : static_cast<void>(optimizer->step());
+    if (job.optimizer == Optimizer::kAdamNarrow) narrow_moments(*optimizer);
     model.correct();
   }
   result.weights = model.copy(false);

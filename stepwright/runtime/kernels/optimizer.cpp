@@ -39,9 +39,14 @@ void adam(StoredParameter& parameter, const RankState& rank, const Rates& r) {
   const double decay = decays ? options.weight_decay : 0;
   const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1),
                                             parameter.master.options().dtype(at::kFloat));
-  at::_fused_adamw_({parameter.master}, {clipped_gradient(parameter, r)}, {parameter.first_moment},
-                    {parameter.second_moment}, {}, {step}, r.learning, options.beta1, options.beta2,
-                    decay, options.epsilon, false, false);
+  // Moments that are kept narrower are as wide as the weights in between.
+  const at::Tensor first = parameter.first_moment.to(parameter.master.scalar_type());
+  const at::Tensor second = parameter.second_moment.to(parameter.master.scalar_type());
+  at::_fused_adamw_({parameter.master}, {clipped_gradient(parameter, r)}, {first}, {second}, {},
+                    {step}, r.learning, options.beta1, options.beta2, decay, options.epsilon, false,
+                    false);
+  parameter.first_moment.copy_(first);
+  parameter.second_moment.copy_(second);
 }
 
 /// Coefficients of five steps, momentum and scale of Muon, with Nesterov's momentum

@@ -11,7 +11,7 @@
 namespace stepwright {
 namespace {
 
-/// The state's tensor on this rank, spread as the optimizer is.
+/// The state's tensor on this rank, spread as the optimizer is; empty where it has none.
 at::Tensor& state_of(StoredParameter& parameter, std::string_view state) {
   if (state == kWeightsState) return parameter.master;
   return state == "first_moment" ? parameter.first_moment : parameter.second_moment;
@@ -28,7 +28,9 @@ void copy_parameter(StoredParameter& parameter, const std::vector<std::string>& 
   const std::string& name = parameter.slice.name;
   copy.indexed.push_back({name, whole_shape(parameter.slice), {{0, pieces}}});
   for (const std::string& state : states) {
-    const at::Tensor held = state_of(parameter, state).cpu().contiguous();
+    if (state_of(parameter, state).numel() == 0) continue;
+    const at::Tensor held =
+        state_of(parameter, state).cpu().to(parameter.master.scalar_type()).contiguous();
     const auto width = static_cast<std::int64_t>(held.element_size());
     const auto* from = static_cast<const std::byte*>(held.data_ptr());
     std::vector<std::byte>& buffer = copy.buffers.emplace_back();
@@ -85,9 +87,8 @@ void load_parameter(StoredParameter& parameter, const std::vector<std::string>& 
   const std::vector<LocalRun> own = local_runs(
       parameter.slice, parameter.first_element(sharding.optimizer), parameter.master.numel());
   for (const std::string& state : states) {
-    if (state == kWeightsState) continue;
-    at::Tensor& held = state_of(parameter, state);
-    held.copy_(assemble(tensor, state, reader, own, held));
+    if (state == kWeightsState || state_of(parameter, state).numel() == 0) continue;
+    state_of(parameter, state).copy_(assemble(tensor, state, reader, own, parameter.master));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/states/initial_values.h"
+#include "stepwright/step/matrices.h"
 
 namespace stepwright {
 namespace {
@@ -192,8 +193,12 @@ void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) co
   if (narrow) parameter.master = parameter.master.to(scalar_type(setting_.exact));
   if (optimizer_ == Optimizer::kSgd) return;
   const std::int64_t moments = parameter.held_elements(sharding.optimizer);
-  parameter.first_moment = zeros(moments, setting_.exact);
-  parameter.second_moment = zeros(moments, setting_.exact);
+  const DType kept = optimizer_ == Optimizer::kAdamNarrow ? DType::kBf16 : setting_.exact;
+  parameter.first_moment = zeros(moments, kept);
+  const bool orthogonal = optimizer_ == Optimizer::kMuon &&
+                          is_layer_matrix(parameter.local_name, parameter.slice.local_rows,
+                                          parameter.slice.local_columns);
+  parameter.second_moment = zeros(orthogonal ? 0 : moments, kept);
 }
 
 /// Side by side, so that a message takes those of a block as they lie.

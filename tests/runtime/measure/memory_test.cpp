@@ -25,6 +25,7 @@ struct MemoryCase {
   const char* model;
   const char* choices;
   const char* precision = "fp32";
+  const char* job = "";
 };
 std::ostream& operator<<(std::ostream& out, const MemoryCase& one) { return out << one.name; }
 
@@ -58,6 +59,9 @@ const MemoryCase kMemoryCases[] = {
      "bf16"},
     {"ShardedInGroups", 4, kLlama,
      "parallel: {data: 4}\nmicro_batch: 1\nsharding: {states: IIG, group: 2}\n"},
+    {"NarrowMoments", 2, kLlama, "parallel: {data: 2}\nmicro_batch: 1\nsharding: NNG\n", "bf16",
+     "  optimizer: adam_bf16\n"},
+    {"OneMomentOfMatrices", 1, kTied, "micro_batch: 2\n", "fp32", "  optimizer: muon\n"},
 };
 
 /// The ranks of the file that a run with `--memory` writes.
@@ -66,6 +70,7 @@ nlohmann::json counted(const MemoryCase& one, const std::string& order) {
   const auto path = folder / "memory.json";
   const Trained run = train({.plan = plan_text_of({.model = one.model,
                                                    .precision = one.precision,
+                                                   .job = one.job,
                                                    .choices = one.choices + order,
                                                    .ranks = one.ranks}),
                              .steps = 2,

@@ -104,6 +104,25 @@ TEST(Checkpoint, ContinuesExpertsBitByBitUnderTheSamePlan) {
   EXPECT_EQ(rest.weights, whole.weights);
 }
 
+/// Their moments are narrower than the weights, or fewer of matrices than of the rest.
+TEST(Checkpoint, ContinuesOtherOptimizersBitByBitUnderTheSamePlan) {
+  for (const char* optimizer : {"adam_bf16", "muon"}) {
+    const Folder folder;
+    const std::string plan = plan_text_of({.model = kTiedModel,
+                                           .precision = "fp32",
+                                           .job = fmt::format("  optimizer: {}\n", optimizer),
+                                           .choices = "parallel: {data: 2}\nmicro_batch: 2\n",
+                                           .ranks = 2});
+    const Trained whole = train({.plan = plan, .steps = 4});
+    const Trained begun = train({.plan = plan, .steps = 2, .options = to(folder)});
+    ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+    const Trained rest = train({.plan = plan, .steps = 4, .options = to(folder, {"--resume"})});
+    ASSERT_EQ(rest.exit_code, 0) << optimizer << rest.errors;
+    EXPECT_EQ(rest.losses.back(), whole.losses.back()) << optimizer;
+    EXPECT_EQ(rest.weights, whole.weights) << optimizer;
+  }
+}
+
 struct Pair {
   const char* name;
   const char* model;
