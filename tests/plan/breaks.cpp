@@ -352,8 +352,10 @@ std::vector<Break> offload_breaks() {
              give_host(job);
              job.optimizer = Optimizer::kMuon;
              plan.offload.optimizer = 0.5;
+             plan.offload.activations = {OffloadModule::kQkv};  // They stay.
            },
-           "offload.optimizer 0.5 with optimizer muon; nearest legal: offload.optimizer 0.0"},
+           "offload.optimizer 0.5 with optimizer muon, while hosts update adam, adamw, adam_bf16, "
+           "sgd; nearest legal: offload.optimizer 0.0"},
           {Rule::kOffloadParameters, false,
            [](Job& job, Plan& plan) {
              give_host(job);
@@ -383,6 +385,7 @@ std::vector<Break> offload_breaks() {
              give_host(job);
              job.cluster.host.memory_bytes = 1;
              plan.offload.optimizer = 1;
+             plan.offload.activations = {OffloadModule::kQkv};
            },
            "; nearest legal: offload.optimizer 0.0"}};
 }

@@ -24,6 +24,14 @@ void repair_without(Repairs& repairs) {
   repairs.plans({plan});
 }
 
+/// The plan with its states on the devices; activations stay where they are.
+Plan without_states(Plan plan) {
+  plan.offload = {.activations = plan.offload.activations};
+  return plan;
+}
+
+void repair_without_states(Repairs& repairs) { repairs.plans({without_states(repairs.plan())}); }
+
 bool no_share(const Job& /*job*/, const Plan& plan) {
   const double share = plan.offload.optimizer;
   return !(share >= 0 && share <= 1);
@@ -62,8 +70,13 @@ bool no_host_update(const Job& job, const Plan& plan) {
 }
 
 std::string host_update_values(const Job& job, const Plan& plan) {
-  return fmt::format("offload.optimizer {} with optimizer {}", plan.offload.optimizer,
-                     name_of(kOptimizerNames, job.optimizer));
+  std::vector<std::string_view> others;
+  for (const auto& [optimizer, name] : kOptimizerNames) {
+    if (traits_of(optimizer).can_offload) others.push_back(name);
+  }
+  return fmt::format("offload.optimizer {} with optimizer {}, while hosts update {}",
+                     plan.offload.optimizer, name_of(kOptimizerNames, job.optimizer),
+                     fmt::join(others, ", "));
 }
 
 /// What the host updates is what it holds, and only what is gathered for each use is fetched.
@@ -131,14 +144,14 @@ void repair_host_memory(Repairs& repairs) {
       repairs.job().cluster.host.memory_bytes / host_bytes_of_node(repairs.job(), repairs.plan());
   plan.offload.optimizer = std::floor(100 * room * plan.offload.optimizer) / 100;
   plan.offload.parameters = false;
-  if (plan.offload.optimizer == 0) plan.offload = {};
+  if (plan.offload.optimizer == 0) plan = without_states(plan);
   repairs.plans({plan});
 }
 
 constexpr Law kOffloadLaws[] = {
     {Rule::kOffloadShare, no_share, share_values, repair_share},
     {Rule::kOffloadModules, absent_host_modules, host_module_values, repair_host_modules},
-    {Rule::kOffloadUpdate, no_host_update, host_update_values, repair_without},
+    {Rule::kOffloadUpdate, no_host_update, host_update_values, repair_without_states},
     {Rule::kOffloadParameters, no_host_parameters, host_parameters_values, repair_parameters},
     {Rule::kOffloadHost, unknown_host, host_values, repair_without},
     {Rule::kHostMemory, too_little_host_memory, host_memory_values, repair_host_memory}};
