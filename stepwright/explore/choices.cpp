@@ -108,6 +108,7 @@ Json job_controls() {
   Json controls = {words_control("job.framework", std::move(frameworks)),
                    words_control("job.precision", named_words(kPrecisionNames)),
                    words_control("job.optimizer", named_words(kOptimizerNames)),
+                   words_control("job.muon", named_words(kMuonFormNames)),
                    words_control("job.routing", named_words(kRoutingNames)),
                    words_control("job.dispatcher", named_words(kDispatcherNames)),
                    {{"place", "job.imbalance"}, {"kind", "number"}},

@@ -161,7 +161,7 @@ TEST(Explore, EveryChoiceCanBeTaken) {
 }
 
 TEST(Explore, EveryChoiceOfAPlanHasAControl) {
-  const Json answer = asked("predict", text_of("examples/mixtral-8x7b.yaml"));
+  const Json answer = asked("predict", text_of("examples/mixtral-8x7b.yaml") + "optimizer: muon\n");
   const Json& plan = answer.at("plan");
   std::set<std::string> places;
   const Json choices = explore({{"ask", "choices"}});

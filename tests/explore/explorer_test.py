@@ -385,6 +385,18 @@ class Explorer(unittest.TestCase):
         plan.unlink()
         self.assertIn(seconds(told["step_time_s"]), self.said(".tiles"))
 
+    def test_muon_has_its_form(self):
+        self.open()
+        form = "document.querySelector('[data-place=\"job.muon\"]').checkVisibility()"
+        self.tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        self.assertFalse(self.tab.evaluate(form))
+        self.choose_at("job.optimizer", "muon")
+        self.assertTrue(self.tab.evaluate(form))
+        before = self.said(".tiles")
+        self.choose_at("job.muon", "blockwise")
+        self.assertEqual(self.plan()["job"]["muon"], "blockwise")
+        self.assertNotEqual(self.said(".tiles"), before)
+
     def test_another_framework_begins_with_its_own_defaults(self):
         self.open()
         self.do(SET % ('"megatron-core"', "change", CONTROL % "Framework"))

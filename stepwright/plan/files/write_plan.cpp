@@ -157,7 +157,9 @@ Json job_json(const Job& job, bool expanded) {
   file["precision"] = name_of(kPrecisionNames, job.precision);
   write_training(file, job);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
-  if (job.muon != Job{}.muon) file["muon"] = name_of(kMuonFormNames, job.muon);
+  if (job.optimizer == Optimizer::kMuon || job.muon != Job{}.muon) {
+    file["muon"] = name_of(kMuonFormNames, job.muon);
+  }
   if (job.host_threads) file["host_threads"] = *job.host_threads;
   if (!job.framework.name.empty()) file["framework"] = framework_json(job.framework, expanded);
   if (!job.conditions.empty()) file["conditions"] = job.conditions;

@@ -27,6 +27,7 @@ const kNames = {
   "offload.activations": "Activations on the host",
   "offload.parameters": "Parameters on the host",
   overlap: "Overlapped messages",
+  "job.muon": "Muon over tensor ranks",
   "job.imbalance": "Load of the busiest expert rank",
   "job.run.device_mttf": "Mean time to failure",
   "job.run.storage": "Rate of the storage",
