@@ -22,13 +22,6 @@ const Breakdown& critical(const Prediction& prediction) {
   return simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
 }
 
-std::string memory_line(const MemoryReport& memory) {
-  const std::string line = memory_use(memory);
-  if (memory.fits()) return line;
-  return fmt::format("{}: DOES NOT FIT, {} too much, most of it {}", line,
-                     format_bytes(memory.over_by_bytes()), largest_part(memory));
-}
-
 /// Which stage it is where there are several.
 std::string whose_time(const Prediction& prediction) {
   const std::size_t stages = prediction.simulation.stages.size();
@@ -168,6 +161,13 @@ std::string notes_text(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) text += "- " + note + "\n";
   return text.empty() ? text : "\nNotes\n" + text;
+}
+
+std::string memory_line(const MemoryReport& memory) {
+  const std::string line = memory_use(memory);
+  if (memory.fits()) return line;
+  return fmt::format("{}: DOES NOT FIT, {} too much, most of it {}", line,
+                     format_bytes(memory.over_by_bytes()), largest_part(memory));
 }
 
 std::string memory_use(const MemoryReport& memory) {

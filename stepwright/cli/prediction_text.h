@@ -18,6 +18,8 @@ std::string comparison_text(const Prediction& before, const Prediction& after,
 
 /// "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with a probability of 91%".
 std::string memory_use(const MemoryReport& memory);
+/// The same, or that it does not fit, by how much and for what.
+std::string memory_line(const MemoryReport& memory);
 
 /// A list under a title, one line each; nothing when it is empty.
 std::string notes_text(const std::vector<std::string>& notes);

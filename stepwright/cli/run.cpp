@@ -70,12 +70,22 @@ class WholeRuns : public Command {
   }
 
  private:
+  /// What is wrong with the job or plan is told with its file.
+  template <class Work>
+  auto of_file(const Work& work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{}: {}", file_, error.what()), {.file = file_});
+    }
+  }
+
   Answer of_plan(const Console& console) {
     PlannedJob planned = load_settled_plan(file_, console);
     reserve_.apply(planned.job);
     planned.job.run = run_.over(planned.job.run);
     RunCandidate best{.prediction = predict(planned)};
-    best.run = whole_run(best.prediction, planned.job.run);
+    best.run = of_file([&] { return whole_run(best.prediction, planned.job.run); });
     return {.best = std::move(best)};
   }
 
@@ -89,7 +99,8 @@ class WholeRuns : public Command {
       line.show(progress_text(state), state.done, state.most);
       if (console.progress) console.progress(state);
     };
-    PlansByRun found = plans_by_run(job, [&](const Job& part) { return tune(part, search_); });
+    PlansByRun found = of_file(
+        [&] { return plans_by_run(job, [&](const Job& part) { return tune(part, search_); }); });
     RunCandidate best = found.candidates.front();
     return {.best = std::move(best), .comparison = std::move(found)};
   }
@@ -106,9 +117,13 @@ class WholeRuns : public Command {
 
   static Json to_json(const Answer& answer) {
     Json json = whole_run_json(answer.best.run);
+    json["fits"] = answer.best.prediction.memory.fits();
     json["plan"] = plan_json(answer.best.prediction.planned);
     if (answer.played) json["simulated"] = simulated_json(*answer.played);
-    if (answer.comparison) json["candidates"] = candidates_json(*answer.comparison);
+    if (answer.comparison) {
+      json["candidates"] = candidates_json(*answer.comparison);
+      json["endless"] = endless_json(*answer.comparison);
+    }
     return json;
   }
 

@@ -15,9 +15,9 @@
 #include "stepwright/cli/schedule_options.h"
 #include "stepwright/cli/schedule_text.h"
 #include "stepwright/cli/study_text.h"
-#include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/words.h"
+#include "stepwright/tune/misfit.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
@@ -105,7 +105,8 @@ class StudyCommand : public Command {
     if (is_plan_file(file_, console)) return load_settled_plan(file_, console);
     const TuneResult result = tune(load_job_file(file_, console), {.top = 1});
     if (!result.plans.front().fits) {
-      throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", file_, misfit_text(result)));
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("{}: {}", file_, misfit_text(result.plans.front())));
     }
     return {result.job, result.plans.front().plan};
   }

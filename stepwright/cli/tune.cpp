@@ -30,6 +30,7 @@
 #include "stepwright/plan/words.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/tune/against.h"
+#include "stepwright/tune/misfit.h"
 #include "stepwright/tune/more_memory.h"
 #include "stepwright/tune/remedies.h"
 #include "stepwright/tune/sweep.h"
@@ -148,7 +149,9 @@ class Tune : public Command {
       if (run) console.out << run_text(result, *run);
       if (sweep) console.out << sweep_text(*sweep, run);
     }
-    if (!fits) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", job_, misfit_text(result)));
+    if (!fits)
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("{}: {}", job_, misfit_text(result.plans.front())));
   }
 
  private:

@@ -251,15 +251,6 @@ std::string progress_text(const TuneProgress& progress) {
                      progress.done, progress.most, format_count(progress.priced));
 }
 
-std::string misfit_text(const TuneResult& result) {
-  const TunedPlan& smallest = result.plans.front();
-  return fmt::format(
-      "no plan of the space fits in memory: the smallest needs {}, {} more than there is, most of "
-      "it {}",
-      format_bytes(smallest.peak_memory_bytes), format_bytes(smallest.over_by_bytes),
-      smallest.largest_part);
-}
-
 std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
                       const TuneDetail& detail) {
   Prediction answer = best;

@@ -36,10 +36,6 @@ struct TuneDetail {
 std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
                       const TuneDetail& detail);
 
-/// The text for a job of which no plan fits in memory, with how much the smallest lacks and what
-/// fills it.
-std::string misfit_text(const TuneResult& result);
-
 /// One line that says how far a search is.
 std::string progress_text(const TuneProgress& progress);
 

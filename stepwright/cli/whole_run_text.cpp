@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "stepwright/cli/prediction_text.h"
 #include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -75,6 +76,10 @@ std::string loss_words(RunLoss loss) {
   return "waiting for a repair";
 }
 
+std::string misfit_line(const MemoryReport& memory) {
+  return memory.fits() ? "" : fmt::format("memory       {}\n", memory_line(memory));
+}
+
 std::string times_text(const WholeRun& run, const std::optional<SimulatedRuns>& played) {
   Table table{.columns = {{"where the time goes"},
                           {"days", Align::kRight},
@@ -115,6 +120,18 @@ std::string assumed_text(const WholeRun& run) {
   return text;
 }
 
+/// The plans none of whose runs would end, by the first of them.
+std::string endless_text(const PlansByRun& comparison) {
+  if (comparison.endless.empty()) return "";
+  const auto& [planned, step_s, why] = comparison.endless.front();
+  return fmt::format("{} left out; with {} on {}, steps of {}: {}.\n",
+                     comparison.endless.size() == 1
+                         ? "One plan is"
+                         : fmt::format("{} plans are", comparison.endless.size()),
+                     plan_code(planned.plan), counted(planned.job.cluster.nodes, "node"),
+                     format_time(step_s), why);
+}
+
 }  // namespace
 
 std::string whole_run_text(const Prediction& prediction, const WholeRun& run,
@@ -123,15 +140,16 @@ std::string whole_run_text(const Prediction& prediction, const WholeRun& run,
   std::string text = fmt::format(
       "{}\n\n"
       "plan         {}\n"
+      "{}"
       "run          {} take {} and {} GPU-hours{}, with a probability of 80%\n"
       "useful       {} of the time ({} to {}): {} of {}\n"
       "failures     {}\n"
       "checkpoints  {}\n\n",
-      job_line(job), plan_words(plan, job), tokens_text(run.tokens), days_range(run),
-      amount(run.gpu_hours(run.time.wall_s)), cost_text(run), format_percent(run.useful_share()),
-      format_percent(run.useful_low), format_percent(run.useful_high),
-      counted(run.process.steps, "step"), format_time(run.process.step_s), failures_line(run),
-      checkpoints_line(run));
+      job_line(job), plan_words(plan, job), misfit_line(prediction.memory), tokens_text(run.tokens),
+      days_range(run), amount(run.gpu_hours(run.time.wall_s)), cost_text(run),
+      format_percent(run.useful_share()), format_percent(run.useful_low),
+      format_percent(run.useful_high), counted(run.process.steps, "step"),
+      format_time(run.process.step_s), failures_line(run), checkpoints_line(run));
   text += times_text(run, played);
   if (played) text += played_text(*played);
   return text + assumed_text(run);
@@ -167,8 +185,8 @@ std::string plans_by_run_text(const PlansByRun& comparison) {
                 plan_code(fastest.prediction.planned.plan), format_time(fastest.run.process.step_s),
                 days(fastest.run.time.wall_s), format_time(best.run.process.step_s),
                 days(best.run.time.wall_s));
-  return fmt::format("\nPlans of the job by their whole runs\n\n{}{}\n{}", to_text(table), verdict,
-                     code_legend(plans));
+  return fmt::format("\nPlans of the job by their whole runs\n\n{}{}{}\n{}", to_text(table),
+                     verdict, endless_text(comparison), code_legend(plans));
 }
 
 std::string whole_run_line(const Prediction& prediction, const RunSettings& settings,

@@ -22,4 +22,12 @@ std::string misfit_note(const Job& job, const TunedPlan& smallest) {
       format_bytes(smallest.over_by_bytes));
 }
 
+std::string misfit_text(const TunedPlan& smallest) {
+  return fmt::format(
+      "no plan of the space fits in memory: the smallest needs {}, {} more than there is, most of "
+      "it {}",
+      format_bytes(smallest.peak_memory_bytes), format_bytes(smallest.over_by_bytes),
+      smallest.largest_part);
+}
+
 }  // namespace stepwright

@@ -5,8 +5,9 @@
 
 namespace stepwright {
 
-/// What a checkpoint of a program's states holds: parameters and optimizer states, each element
-/// once, whoever holds it.
+/// What a checkpoint of a program's states holds: parameters that are trained and optimizer states,
+/// each element once, whoever holds it, but for what each tensor rank holds whole (norms, a half of
+/// an adapter).
 struct CheckpointSize {
   double bytes = 0;
   double largest_part_bytes = 0;  ///< Of a rank, where holders of the same states share them out.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stepwright/core/format.h"
+#include "stepwright/cost/constants.h"
 #include "stepwright/whole_run/duration.h"
 
 namespace stepwright {
@@ -60,7 +61,19 @@ void set_restart(RunConditions& conditions, const RunSettings& settings) {
   }
 }
 
-void set_checkpoints(RunConditions& conditions, const RunSettings& settings, double devices) {
+void assume_host_copy(RunConditions& conditions, const Cluster& cluster) {
+  const double link = cluster.device.host_link_bytes_per_s;
+  conditions.host_copy_bytes_per_s = link > 0 ? constants::kHostLinkShare.value * link : kHostCopy;
+  conditions.assumed.push_back(
+      fmt::format("a device copies its part to its host at {}, {}; host_copy states it",
+                  format_rate(conditions.host_copy_bytes_per_s),
+                  link > 0 ? fmt::format("what copies attain of its link of {}", format_rate(link))
+                           : "two thirds of a PCIe 4.0 x16 link"));
+}
+
+void set_checkpoints(RunConditions& conditions, const RunSettings& settings,
+                     const Cluster& cluster) {
+  const auto devices = static_cast<double>(cluster.devices());
   conditions.checkpoints = settings.checkpoints.value_or(CheckpointWriting::kExposed);
   conditions.checkpoint_interval_s = settings.checkpoint_interval_s;
   if (!settings.checkpoints) {
@@ -76,22 +89,20 @@ void set_checkpoints(RunConditions& conditions, const RunSettings& settings, dou
         format_rate(conditions.storage_bytes_per_s)));
   }
   if (conditions.checkpoints == CheckpointWriting::kExposed) return;
-  conditions.host_copy_bytes_per_s = settings.host_copy_bytes_per_s.value_or(kHostCopy);
-  if (!settings.host_copy_bytes_per_s) {
-    conditions.assumed.push_back(
-        fmt::format("a device copies its part to its host at {}, two thirds of a PCIe 4.0 x16 "
-                    "link; host_copy states it",
-                    format_rate(kHostCopy)));
+  if (settings.host_copy_bytes_per_s) {
+    conditions.host_copy_bytes_per_s = *settings.host_copy_bytes_per_s;
+  } else {
+    assume_host_copy(conditions, cluster);
   }
 }
 
 }  // namespace
 
-RunConditions run_conditions(const RunSettings& settings, std::int64_t devices) {
+RunConditions run_conditions(const RunSettings& settings, const Cluster& cluster) {
   RunConditions conditions;
   set_failures(conditions, settings);
   set_restart(conditions, settings);
-  set_checkpoints(conditions, settings, static_cast<double>(devices));
+  set_checkpoints(conditions, settings, cluster);
   if (!settings.evaluation && !settings.evaluation_tokens) {
     conditions.assumed.emplace_back("nothing is evaluated; evaluation states its share");
   }

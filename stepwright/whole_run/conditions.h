@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/cluster/cluster.h"
 #include "stepwright/plan/run_settings.h"
 
 namespace stepwright {
@@ -30,13 +31,15 @@ struct RunConditions {
   std::vector<std::string> assumed;  ///< What nobody states, for people, each with its source.
 };
 
-/// The conditions of a run on so many devices. What is assumed:
+/// The conditions of a run on all devices of a cluster. What is assumed:
 /// - failures: one in 50,676 device-hours, 419 unexpected interruptions of 16,384 devices in 54
 ///   days (Llama 3, arXiv 2407.21783, section 3.3.4); from 29,538 to 82,051, as 6.50 and 2.34
 ///   failures per 1,000 days of nodes of 8 (RSC-1 and RSC-2, arXiv 2410.21680);
 /// - restarts: 10 minutes, from 5 to 20 (arXiv 2410.21680, initialisation after a failure);
 /// - storage: 2 TB/s of 16,384 devices (the same paper, section 3.3.1: sustained), in proportion;
-/// - copies to the host: 20 GB/s of each device, two thirds of a PCIe 4.0 x16 link.
-RunConditions run_conditions(const RunSettings& settings, std::int64_t devices);
+/// - copies to the host: what copies attain of the link that the device states
+///   (`constants::kHostLinkShare`); 20 GB/s, two thirds of a PCIe 4.0 x16 link, where it states
+///   none.
+RunConditions run_conditions(const RunSettings& settings, const Cluster& cluster);
 
 }  // namespace stepwright

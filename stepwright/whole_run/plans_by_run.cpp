@@ -1,6 +1,7 @@
 #include "stepwright/whole_run/plans_by_run.h"
 
 #include <algorithm>
+#include <bit>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/codes.h"
 #include "stepwright/tune/alternatives.h"
+#include "stepwright/tune/misfit.h"
 #include "stepwright/tune/used_devices.h"
 
 namespace stepwright {
@@ -40,10 +42,12 @@ class Candidates {
 
   PlansByRun run() {
     const TuneResult whole = search_(job_);
-    if (!whole.plans.front().fits) fail_input("no plan of the job fits in memory");
+    const TunedPlan& best = whole.plans.front();
+    if (!best.fits) throw Error(ErrorKind::kRuntime, misfit_text(best));
     for (const TunedPlan& tuned : whole.plans) add(whole.job, tuned.plan);
     for (const Alternative& other : alternatives(whole)) add(whole.job, other.tuned.plan);
-    if (job_.run.repair_s) add_fewer_nodes();
+    if (job_.run.repair_s || found_.candidates.empty()) add_fewer_nodes();
+    if (found_.candidates.empty()) fail_input(found_.endless.front().why);
     std::ranges::stable_sort(found_.candidates, {},
                              [](const RunCandidate& one) { return one.run.time.wall_s; });
     const auto fastest = std::ranges::min_element(
@@ -60,21 +64,42 @@ class Candidates {
     });
     if (known) return;
     RunCandidate one{.prediction = predict({job, plan}), .idle = idle_beside(job, job_.cluster)};
-    one.run = whole_run(one.prediction, job.run, one.idle);
+    try {
+      one.run = whole_run(one.prediction, job.run, one.idle);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInput) throw;
+      found_.endless.push_back(
+          {one.prediction.planned, one.prediction.step_time_s(), error.what()});
+      return;
+    }
     found_.candidates.push_back(std::move(one));
   }
 
-  /// A part without a legal plan has none to offer.
   void add_fewer_nodes() {
-    for (const std::int64_t nodes : fewer_nodes(job_.cluster)) {
-      Job part = job_;
-      part.cluster = with_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
-      try {
-        const TuneResult found = search_(part);
-        if (found.plans.front().fits) add(found.job, found.plans.front().plan);
-      } catch (const Error& error) {
-        if (!error.of_input()) throw;
-      }
+    std::int64_t least = job_.cluster.nodes;
+    for (const std::int64_t nodes : fewer_nodes(job_.cluster)) add_part(least = nodes);
+    while (least > 1 && best_on_at_most(least)) {
+      least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(least - 1)));
+      add_part(least);
+    }
+  }
+
+  /// Whether no more nodes than so many train fastest, or none of them does.
+  [[nodiscard]] bool best_on_at_most(std::int64_t nodes) const {
+    const auto best = std::ranges::min_element(
+        found_.candidates, {}, [](const RunCandidate& one) { return one.run.time.wall_s; });
+    return best == found_.candidates.end() || best->prediction.planned.job.cluster.nodes <= nodes;
+  }
+
+  /// A part without a legal plan has none to offer.
+  void add_part(std::int64_t nodes) {
+    Job part = job_;
+    part.cluster = with_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
+    try {
+      const TuneResult found = search_(part);
+      if (found.plans.front().fits) add(found.job, found.plans.front().plan);
+    } catch (const Error& error) {
+      if (!error.of_input()) throw;
     }
   }
 
@@ -100,6 +125,17 @@ nlohmann::ordered_json candidates_json(const PlansByRun& comparison) {
                                     {"fastest_step", i == comparison.fastest_step}};
     entry.update(whole_run_json(one.run));
     list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+nlohmann::ordered_json endless_json(const PlansByRun& comparison) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const EndlessRun& one : comparison.endless) {
+    list.push_back({{"code", plan_code(one.planned.plan)},
+                    {"nodes", one.planned.job.cluster.nodes},
+                    {"step_time_s", one.step_s},
+                    {"why", one.why}});
   }
   return list;
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "stepwright/tune/tune.h"
@@ -16,18 +17,30 @@ struct RunCandidate {
   WholeRun run;
 };
 
+/// A plan none of whose runs would end.
+struct EndlessRun {
+  PlannedJob planned;
+  double step_s = 0;
+  std::string why;
+};
+
 /// The plans of a job by their whole runs.
 struct PlansByRun {
   std::vector<RunCandidate> candidates;  ///< The shortest whole run first, at least one.
   std::size_t fastest_step = 0;          ///< Of them the one with the shortest step.
+  std::vector<EndlessRun> endless;       ///< As they were found.
 };
 
 /// Whole runs of what `search` finds best and of the best of other families, and where the job
-/// states how long a failed node is out, also of the best plans of fewer nodes, whose others are
-/// spares. Fails as `search` does on the job itself, and with `kInput` where no plan fits.
+/// states how long a failed node is out, or where none of those runs would end, also of the best
+/// plans of fewer nodes, whose others are spares: of ever fewer as long as they are better. Fails
+/// as `search` does on the job itself, with `kRuntime` where no plan fits, and with `kInput` where
+/// no run would end.
 PlansByRun plans_by_run(const Job& job, const std::function<TuneResult(const Job&)>& search);
 
 /// `candidates` of `stepwright run JOB --json`.
 nlohmann::ordered_json candidates_json(const PlansByRun& comparison);
+/// Its `endless`.
+nlohmann::ordered_json endless_json(const PlansByRun& comparison);
 
 }  // namespace stepwright

@@ -46,13 +46,16 @@ void check_failures(const RunProcess& process, double most) {
         "less often",
         duration_text(1 / rate), duration_text(step)));
   }
-  const double attempt =
-      process.restart_s + work_between_checkpoints_s(process) + process.copy_s + process.write_s;
+  const double work = work_between_checkpoints_s(process);
+  const double checkpoint = process.copy_s + process.write_s;
+  const double attempt = process.restart_s + work + checkpoint;
   if (rate * attempt > most) {
     fail_input(fmt::format(
-        "no run would end: from a restart to the next checkpoint {} pass, and a failure comes "
-        "every {}; restarts, checkpoints or the time between them must be shorter",
-        duration_text(attempt), duration_text(1 / rate)));
+        "no run would end: from a failure to the next checkpoint {} pass (restart {}, steps {}, "
+        "checkpoint {}), and a failure comes every {}; restarts, checkpoints or the time between "
+        "them must be shorter",
+        duration_text(attempt), duration_text(process.restart_s), duration_text(work),
+        duration_text(checkpoint), duration_text(1 / rate)));
   }
 }
 
@@ -89,6 +92,14 @@ void add_waiting(RunTime& time, const RunProcess& process, double planned_s) {
 }
 
 }  // namespace
+
+double RunTime::planned_s() const {
+  double time_s = wall_s;
+  for (const RunLoss loss : {RunLoss::kRestarts, RunLoss::kLostWork, RunLoss::kWaiting}) {
+    time_s -= losses_s[static_cast<std::size_t>(loss)];
+  }
+  return time_s;
+}
 
 void check_that_it_ends(const RunProcess& process) { check_failures(process, kMostFailures); }
 

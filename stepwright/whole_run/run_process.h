@@ -44,6 +44,9 @@ struct RunTime {
   double deviation_s = 0;  ///< Standard deviation over runs.
   double failures = 0;
   std::array<double, kRunLosses> losses_s{};  ///< With the steps they sum to `wall_s`.
+
+  /// Of it what a run takes in which nothing fails.
+  [[nodiscard]] double planned_s() const;
 };
 
 /// Fails with `kInput` where failures come faster than steps, or so fast that fewer than one

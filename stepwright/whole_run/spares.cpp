@@ -8,6 +8,10 @@ namespace stepwright {
 
 namespace {
 
+/// Waiting of a smaller share adds nothing that a time could show, and its parts leave what a
+/// double holds.
+constexpr double kLeastShare = 1e-100;
+
 /// Erlang's formula for so many places, from that for one less.
 double next_share(double load, std::int64_t places, double share) {
   return load * share / (static_cast<double>(places) + load * share);
@@ -38,7 +42,7 @@ std::int64_t cheapest_spares(const NodePool& pool, double nodes) {
 
 double waiting_variance_s2(const NodePool& pool, double running_s, double lost_share) {
   const double share = waiting_share(pool);
-  if (share == 0) return 0;
+  if (share < kLeastShare) return 0;
   const double rate = pool.failures_per_s;
   const double load = rate * pool.repair_s;
   // Of so many nodes out, and as many or fewer: the latter's probability over the former's.

@@ -1,10 +1,13 @@
 #include "stepwright/whole_run/whole_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "stepwright/core/error.h"
 #include "stepwright/packing/largest_of.h"
+#include "stepwright/plan/notes.h"
 #include "stepwright/step/document_sizes.h"
 #include "stepwright/whole_run/duration.h"
 #include "stepwright/whole_run/forward_time.h"
@@ -15,6 +18,14 @@ namespace {
 
 /// Four draws of five from a normal distribution lie within so many deviations.
 constexpr double kFourOfFive = 1.2816;
+
+/// What steps of a method leave out.
+std::string updates_alone(const Job& job) {
+  if (method_note(job).empty()) return "";
+  return fmt::format(
+      "steps are updates of {} alone; `stepwright phases` has what stands beside them",
+      name_of(kMethodNames, job.method.kind));
+}
 
 void set_evaluation(RunProcess& process, const Prediction& prediction,
                     const RunSettings& settings) {
@@ -47,6 +58,7 @@ void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
 
 /// How far a time may lie off its mean, as shares of it; what is independent adds by squares.
 struct Deviation {
+  double least = 0;  ///< Share that it takes at least.
   double below = 0;
   double above = 0;
 
@@ -54,7 +66,7 @@ struct Deviation {
     below += std::pow(std::max(0.0, 1 - low), 2);
     above += std::pow(std::max(0.0, high - 1), 2);
   }
-  [[nodiscard]] double low() const { return std::max(0.0, 1 - std::sqrt(below)); }
+  [[nodiscard]] double low() const { return std::max(least, 1 - std::sqrt(below)); }
   [[nodiscard]] double high() const { return 1 + std::sqrt(above); }
 };
 
@@ -71,7 +83,8 @@ void add_assumed(Deviation& spread, const WholeRun& run, double RunProcess::* of
 
 void set_intervals(WholeRun& run, const RunConditions& conditions, double devices,
                    const StepInterval& step) {
-  Deviation spread;
+  // No run is shorter than one in which nothing fails.
+  Deviation spread{.least = run.time.planned_s() / run.time.wall_s};
   const double chance = kFourOfFive * run.time.deviation_s / run.time.wall_s;
   spread.add(1 - chance, 1 + chance);
   const Range& failures = conditions.failures_per_device_s;
@@ -82,6 +95,7 @@ void set_intervals(WholeRun& run, const RunConditions& conditions, double device
   run.useful_low = run.useful_share() / spread.high();
   run.useful_high = std::min(1.0, run.useful_share() / spread.low());
   spread.add(step.low, step.high);
+  spread.least *= step.low;
   run.low_s = run.time.wall_s * spread.low();
   run.high_s = run.time.wall_s * spread.high();
 }
@@ -112,10 +126,11 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
                    const IdleDevices& idle) {
   const auto& [job, plan] = prediction.planned;
   const std::int64_t used = job.cluster.devices();
-  const RunConditions conditions = run_conditions(settings, used);
+  const RunConditions conditions = run_conditions(settings, job.cluster);
   WholeRun run{.tokens = tokens_of(settings), .price_per_gpu_hour = settings.price_per_gpu_hour};
   run.devices = used + idle.devices + conditions.spare_nodes * job.cluster.devices_per_node;
   run.assumed = conditions.assumed;
+  if (const std::string note = updates_alone(job); !note.empty()) run.assumed.push_back(note);
   RunProcess& process = run.process;
   process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / data_tokens(job)));
   process.step_s = prediction.step_time_s();

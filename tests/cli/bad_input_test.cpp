@@ -217,6 +217,10 @@ TEST(BadInput, Runs) {
            " --tokens 1e12");
   run.give("share.yaml", kJob + std::string("run: {tokens: 1e12, evaluation: 2}\n"), "");
   run.give("none.yaml", kJob, "");
+  run.give("misfit.yaml", kJob + std::string("objective: {memory_limit: 1 GiB}\n"),
+           " --tokens 1e12");
+  run.give("endless.yaml", kJob + std::string("run: {device_mttf: 1e5, restart: 1e9}\n"),
+           " --tokens 1e12");
   expect_golden("bad_runs.txt", run.text());
 }
 

@@ -94,8 +94,14 @@ TEST(RunSettings, AreWrittenAsTheyAreRead) {
   EXPECT_TRUE(run_json({}).is_null());
 }
 
+Cluster devices(std::int64_t nodes, double host_link_bytes_per_s = 0) {
+  Cluster cluster{.nodes = nodes, .devices_per_node = 8};
+  cluster.device.host_link_bytes_per_s = host_link_bytes_per_s;
+  return cluster;
+}
+
 TEST(RunConditions, SayWhatIsAssumed) {
-  const RunConditions usual = run_conditions({}, 16384);
+  const RunConditions usual = run_conditions({}, devices(2048));
   EXPECT_EQ(usual.assumed.size(), 7);
   // One failure in 3.09 hours of 16,384 devices: Llama 3.
   EXPECT_NEAR(1 / (usual.failures_per_device_s.value * 16384 * 3600), 3.09, 0.005);
@@ -113,10 +119,18 @@ TEST(RunConditions, AssumeNothingThatIsStated) {
                                             .host_copy_bytes_per_s = 1e9,
                                             .evaluation = 0,
                                             .straggler_spread = 0},
-                                           8);
+                                           devices(1));
   EXPECT_TRUE(all.assumed.empty());
   EXPECT_EQ(all.failures_per_device_s.value, 0);
   EXPECT_EQ(all.restart_s.low, all.restart_s.high);
+}
+
+TEST(RunConditions, CopiesToTheHostAreAsFastAsTheDevicesLink) {
+  const RunSettings settings{.checkpoints = CheckpointWriting::kAsynchronous};
+  // PCIe 3.0 of a V100 has no 20 GB/s, NVLink-C2C of a GB200 ten times that.
+  EXPECT_NEAR(run_conditions(settings, devices(1, 15.75e9)).host_copy_bytes_per_s, 13.7e9, 5e7);
+  EXPECT_NEAR(run_conditions(settings, devices(1, 225e9)).host_copy_bytes_per_s, 195.8e9, 1e8);
+  EXPECT_EQ(run_conditions(settings, devices(1)).host_copy_bytes_per_s, 20e9);
 }
 
 }  // namespace

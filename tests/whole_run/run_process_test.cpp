@@ -152,8 +152,9 @@ TEST(RunTime, RefusesFailuresThatNoRunGetsPast) {
   process.failures_per_s = 1 / 60.0;
   process.restart_s = 36000;
   EXPECT_EQ(refusal(process),
-            "no run would end: from a restart to the next checkpoint 10.3 h pass, and a failure "
-            "comes every 1.00 min; restarts, checkpoints or the time between them must be shorter");
+            "no run would end: from a failure to the next checkpoint 10.3 h pass (restart 10.0 h, "
+            "steps 18.1 min, checkpoint 40.0 s), and a failure comes every 1.00 min; restarts, "
+            "checkpoints or the time between them must be shorter");
 }
 
 /// It could be counted, but nobody would wait for it.

@@ -21,6 +21,17 @@ TEST(WaitingShare, IsErlangsFormula) {
   EXPECT_LT(waiting_share({2, 1, 1'000'000}), 1e-300);
 }
 
+TEST(WaitingVariance, IsANumberWhateverTheSpares) {
+  double before = 1e300;
+  for (const std::int64_t spares : {0, 1, 2, 10, 40, 50, 60, 70, 80, 100, 1'000, 1'000'000}) {
+    const double variance = waiting_variance_s2({0.1, 1, spares}, 1e6, 0.01);
+    EXPECT_LE(variance, before) << spares;
+    EXPECT_GE(variance, 0) << spares;
+    before = variance;
+  }
+  EXPECT_EQ(before, 0);
+}
+
 TEST(ExpectedLargest, IsKnownOfFewDraws) {
   // H. L. Harter, Biometrika 48 (1961), table 1: expected values of normal order statistics.
   EXPECT_EQ(largest_of(1, 0).mean, 0);

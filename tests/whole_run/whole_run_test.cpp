@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stepwright/core/error.h"
@@ -82,6 +83,27 @@ sharding: zero1
   EXPECT_NEAR(size.bytes, 14 * parameters, 0.002 * size.bytes);
 }
 
+/// Frozen weights come from where they came from: 14 bytes of each weight of an adapter.
+TEST(WholeRun, ACheckpointHoldsWhatIsTrained) {
+  const Prediction prediction =
+      predict(planned("parallel: {data: 16}\n", "  adapters: {rank: 8, targets: [projection]}\n"));
+  const CheckpointSize size = checkpoint_size(prediction.planned.plan, prediction.program);
+  const double elements = 32.0 * 8 * (4096 + 4096);
+  EXPECT_NEAR(size.bytes, 14 * elements, 0.01 * size.bytes);
+}
+
+TEST(WholeRun, StepsOfAMethodAreSaidToBeUpdatesAlone) {
+  const auto said = [](const std::string& job) {
+    const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n", job));
+    const std::vector<std::string> assumed = whole_run(prediction, calm()).assumed;
+    return std::ranges::any_of(assumed, [](const std::string& sentence) {
+      return sentence.find("updates of dpo alone") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(said("  objective: dpo\n"));
+  EXPECT_FALSE(said(""));
+}
+
 TEST(WholeRun, AsynchronousCheckpointsExposeTheCopyAlone) {
   const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
   RunSettings settings = calm();
@@ -143,6 +165,20 @@ TEST(WholeRun, AShareOfEvaluationIsThatShare) {
   settings.evaluation = 0.05;
   const WholeRun run = whole_run(prediction, settings);
   EXPECT_NEAR(run.useful_share(), 0.95, 1e-6);
+}
+
+/// A failure in half of all runs, which costs a hundred days.
+TEST(WholeRun, IsNoShorterThanOneInWhichNothingFails) {
+  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  RunSettings settings = calm();
+  const WholeRun none = whole_run(prediction, settings);
+  settings.failures_per_device_hour = 0.5 * 3600 / (16 * none.time.wall_s);
+  settings.restart_s = 100 * 86400;
+  const WholeRun run = whole_run(prediction, settings);
+  EXPECT_GT(run.time.wall_s, none.time.wall_s);
+  EXPECT_NEAR(run.low_s, none.low_s, 1e-6 * none.low_s);
+  EXPECT_NEAR(run.useful_high, 1, 1e-6);
+  EXPECT_GT(run.high_s, none.high_s);
 }
 
 TEST(WholeRun, SparesAndIdleDevicesArePaid) {
@@ -212,6 +248,30 @@ run: {tokens: 1e12, device_mttf: 2000h, repair: 5d}
   for (std::size_t i = 1; i < found.candidates.size(); ++i) {
     EXPECT_LE(found.candidates[i - 1].run.time.wall_s, found.candidates[i].run.time.wall_s);
   }
+}
+
+Job failing_job(const std::string& run) {
+  const Document document = Document::parse(R"(stepwright: job/2
+model: llama-3-8b
+cluster: {profile: dgx-h100, nodes: 8}
+batch: {sequences: 128, length: 4096}
+run: )" + run,
+                                            "job.yaml");
+  return read_job(document, {});
+}
+
+/// Sixty-four devices fail every six minutes and restart in an hour; eight of them run on.
+TEST(CompareRuns, FewerNodesAreTriedAsLongAsTheyAreBetter) {
+  const auto search = [](const Job& part) { return tune(part, {.threads = 1, .top = 1}); };
+  const PlansByRun found =
+      plans_by_run(failing_job("{tokens: 1e12, device_mttf: 7h, restart: 1h}\n"), search);
+  EXPECT_EQ(found.candidates.front().prediction.planned.job.cluster.nodes, 1);
+  EXPECT_EQ(found.candidates.front().idle.nodes, 7);
+  ASSERT_FALSE(found.endless.empty());
+  EXPECT_EQ(found.endless.front().planned.job.cluster.nodes, 8);
+  EXPECT_NE(found.endless.front().why.find("no run would end"), std::string::npos);
+  EXPECT_THROW(plans_by_run(failing_job("{tokens: 1e12, device_mttf: 7h, restart: 9h}\n"), search),
+               Error);
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ NAMES = {
     "run#whole_run.losses": "RunLoss",
     "run.simulated": "SimulatedRuns",
     "run.candidates": "RunCandidate",
+    "run.endless": "EndlessRun",
     "phases#totals": "StepTotals",
     "phases.phases": "StepPhase",
     "phases.splits": "PoolSplit",

@@ -772,16 +772,34 @@ class RunCandidate(RunTime):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EndlessRun(Part):
+    """A plan none of whose runs would end."""
+
+    code: str
+    """The plan in short."""
+    nodes: int
+    """In use."""
+    step_time_s: float
+    """As predicted; seconds."""
+    why: str
+    """What keeps them from their end."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class WholeRun(RunTime, Answer):
     """stepwright run --json."""
 
     table: ClassVar[str] = "losses"
+    fits: bool
+    """Whether the plan fits in memory."""
     plan: Plan
     """A plan: docs/formats.md, "Plan"."""
     simulated: SimulatedRuns | None = None
     """With --simulate."""
     candidates: list[RunCandidate] | None = None
     """Of a job: its plans, the shortest run first."""
+    endless: list[EndlessRun] | None = None
+    """Of a job: its plans none of whose runs would end."""
 
 
 @dataclass(frozen=True, kw_only=True)
