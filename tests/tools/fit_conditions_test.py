@@ -125,6 +125,20 @@ class Split(unittest.TestCase):
         apart = np.expm1(np.concatenate([spread, spread + 5]))
         self.assertEqual(fit_conditions.coverage(apart, folds), 0)
 
+    def test_the_grid_is_judged_with_and_without_its_pipelines_over_nodes(self) -> None:
+        fit = LinearFit()
+        self.assertEqual(len(fit_conditions.parts(fit, fit.weight > 0)), 3)  # no grid
+        fit.source = np.where(fit.source == "source0", "playbook", fit.source)
+        sizes = [("1", "64"), ("2", "8"), ("2", "16"), ("", "16")]  # of pipelines, devices
+        fit.runs.rows = {
+            i: ROW | dict(pp=pp, gpus=gpus, gpus_per_node="8")
+            for i, (pp, gpus) in zip(fit.ids, (sizes[k // 3 % 4] for k in range(90)), strict=True)
+        }
+        parts = dict(fit_conditions.parts(fit, fit.weight > 0))
+        expected = (fit.source == "playbook") & (np.arange(90) // 3 % 4 == 2)
+        np.testing.assert_array_equal(parts[fit_conditions.PIPELINES], expected)
+        np.testing.assert_array_equal(parts[f"all but {fit_conditions.PIPELINES}"], ~expected)
+
     def test_the_quarter_depends_on_ids_alone(self) -> None:
         ids = [f"row-{k}" for k in range(4000)]
         left = fit_conditions.left_out_by_hash(ids)

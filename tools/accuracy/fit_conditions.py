@@ -34,6 +34,7 @@ REACH = 0.7  # of a logarithm, how far the linear model is trusted at first
 SHRINK = 0.85  # of the reach from round to round
 NEAR = 0.3  # the reach of a fit that starts from the one of all rows
 LEFT_OUT = 0.25  # share of the rows
+PIPELINES = "the grid's pipelines over nodes"
 LEAST_MFU = 10.0  # %, of a grid of plans: below it rows tell of crashes and retries, not of plans
 COVERED = 0.8  # share of the rows that an interval is to cover
 WIDER = 1.2  # a place that nothing saw is farther off than the middle of those that something did
@@ -411,13 +412,21 @@ class Report:
 
 
 def parts(fit: Fit, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """All, dense and sparse ones of some rows; and all but the grid."""
+    """All, dense and sparse ones of some rows; the grid and all but it; its pipelines over nodes,
+    most of which ran on a worse network (docs/accuracy/unseen_tables.md), and all but those."""
     experts = np.array([bool(fit.runs.rows[i]["moe"]) for i in fit.ids])
     grid = fit.source == "playbook"
     found = [("all", rows), ("dense", rows & ~experts), ("with experts", rows & experts)]
     if grid.any():
+        over = grid & np.array([over_nodes(fit.runs.rows[i]) for i in fit.ids])
         found += [("the grid", rows & grid), ("all but the grid", rows & ~grid)]
+        found += [(PIPELINES, rows & over), (f"all but {PIPELINES}", rows & ~over)]
     return found
+
+
+def over_nodes(row: dict[str, str]) -> bool:
+    """Whether a row has a pipeline and more devices than a node."""
+    return int(row["pp"] or 1) > 1 and int(row["gpus"]) > int(row["gpus_per_node"])
 
 
 def decided(fit: Fit, errors: np.ndarray, rows: np.ndarray) -> dict:
