@@ -41,17 +41,29 @@ constant saw these rows. *Fitted*: the constants saw them.
 POORLY_KNOWN = [
     (
         "hosts of stages on several nodes",
-        "the grid of one stack shows the law; of other stacks its share stays near the prior",
+        (
+            "the grid of one stack shows the law, on a network that was in a bad state in most of "
+            "those rows; of other stacks its share stays near the prior"
+        ),
         "one plan with pipeline inside a node and one across nodes, small micro-batches",
     ),
     (
         "gradients over many nodes",
         (
             "how much less of a network large groups attain is a cluster's own (`crowding`: 0.38 "
-            "on AWS p5, 0 on the others that were sampled), and on 128 and 256 devices it decides "
-            "which plan is chosen; of clusters that nobody sampled it is taken as 0"
+            "on AWS p5, 0 on the others that were sampled), and a day's: 0.38 is of two campaigns, "
+            "0.04 and 0.48 apart. On 128 and 256 devices it decides which plan is chosen; of "
+            "clusters that nobody sampled it is taken as 0"
         ),
-        "`nccl-tests` on all nodes of the cluster",
+        "`nccl-tests` on all nodes of the cluster, when the job starts",
+    ),
+    (
+        "the network of arXiv 2311.05610",
+        (
+            "how many NICs its nodes have is not stated; with eight, left out, its plans come out "
+            "as if gradients took 2.7 times as long (`docs/accuracy/unseen_tables.md`)"
+        ),
+        "the authors' word, or `nccl-tests` on their cluster",
     ),
     (
         "parameters by broadcasts",
