@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@ namespace stepwright {
 
 /// Takes an option's value where it is one of some words; fails with these, and with the nearest to
 /// what was given.
-CLI::Validator one_of(const std::vector<std::string>& words);
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// The same for words that take time to find: they are asked for when the option is given or its
+/// help is written.
+CLI::Validator one_of(std::function<std::vector<std::string>()> words);
 
 }  // namespace stepwright

@@ -78,7 +78,7 @@ class Tune : public Command {
         .add_option("--framework", framework_,
                     "Only plans that it runs, with its defaults, whatever the job names\n"
                     "(stepwright list frameworks)")
-        ->check(one_of(framework_words()))
+        ->check(one_of(framework_words))
         ->type_name("NAME");
     own_runs_.add_to(app());
     app().add_flag(
