@@ -22,6 +22,9 @@ char letter(const Turn& turn) {
     case Direction::kBackward: return 'B';
     case Direction::kDataGradient: return 'D';
     case Direction::kWeightGradient: return 'W';
+    case Direction::kEmbed:
+    case Direction::kPredict:
+    case Direction::kEmbedGradient: return 'V';
     case Direction::kUpdate: break;
   }
   return '?';

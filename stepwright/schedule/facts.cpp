@@ -31,7 +31,7 @@ void run(const Part& part, Moment& waiting) {
       ++waiting.weight[chunk];
       break;
     case Direction::kWeightGradient: --waiting.weight[chunk]; break;
-    case Direction::kUpdate: break;
+    default: break;
   }
 }
 
@@ -52,7 +52,7 @@ ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
         break;
       case Direction::kDataGradient: ends.last_backward = index; break;
       case Direction::kWeightGradient: ends.last_weight = index; break;
-      case Direction::kUpdate: break;
+      default: break;
     }
   }
   return ends;

@@ -29,6 +29,7 @@ enum class ScheduleKind : std::uint8_t {
   kDualPipeV,
   kPaired,
   kStp,
+  kSpreadVocabulary,
   kAuto
 };
 
@@ -37,15 +38,16 @@ struct ScheduleTraits {
   PlacementKind placement = PlacementKind::kCyclic;
   std::int64_t least_chunks = 1;  ///< Of a position.
   std::int64_t most_chunks = 1;
-  bool several_apart = false;     ///< One chunk on one position, at least two on each of several.
-  bool alone = true;              ///< Also of one position.
-  bool pairs = false;             ///< Has turns in which a forward stands beside a backward.
-  bool braids = false;            ///< Also beside data gradients or weight gradients alone.
-  bool groups = false;            ///< Micro-batches come in groups (`groups.h`).
-  bool even = false;              ///< Positions are an even number, and so are micro-batches.
-  std::int64_t least_rounds = 0;  ///< At least so many times the positions are micro-batches.
-  bool found = false;             ///< Its order is looked for, by how long a plan's parts take.
-  bool runs = true;               ///< A plan may name it; else it is only studied.
+  bool several_apart = false;       ///< One chunk on one position, at least two on each of several.
+  bool alone = true;                ///< Also of one position.
+  bool pairs = false;               ///< Has turns in which a forward stands beside a backward.
+  bool braids = false;              ///< Also beside data gradients or weight gradients alone.
+  bool groups = false;              ///< Micro-batches come in groups (`groups.h`).
+  bool even = false;                ///< Positions are an even number, and so are micro-batches.
+  std::int64_t least_rounds = 0;    ///< At least so many times the positions are micro-batches.
+  bool spreads_vocabulary = false;  ///< Each position has a part of the tables (`is_joint`).
+  bool found = false;               ///< Its order is looked for, by how long a plan's parts take.
+  bool runs = true;                 ///< A plan may name it; else it is only studied.
 };
 
 /// The mark of as many chunks as layers allow.
@@ -82,7 +84,7 @@ struct ScheduleDefinition {
 namespace schedule_kinds {
 extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZeroBubbleH1,
     kZeroBubbleH2, kZeroBubbleV, kVHalf, kVMin, kFolded, kDualPipe, kDualPipeV, kPaired, kStp,
-    kAuto;
+    kSpreadVocabulary, kAuto;
 }  // namespace schedule_kinds
 
 /// A schedule, its word in files, and what defines it.
@@ -105,6 +107,7 @@ inline constexpr ScheduleRow kScheduleRows[] = {
     {ScheduleKind::kDualPipeV, "dualpipev", &schedule_kinds::kDualPipeV},
     {ScheduleKind::kPaired, "paired", &schedule_kinds::kPaired},
     {ScheduleKind::kStp, "stp", &schedule_kinds::kStp},
+    {ScheduleKind::kSpreadVocabulary, "1f1b-vocab", &schedule_kinds::kSpreadVocabulary},
     {ScheduleKind::kAuto, "auto", &schedule_kinds::kAuto}};
 
 template <class Rows>
@@ -138,6 +141,12 @@ struct ChunkRange {
   std::int64_t most = 1;
 };
 ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions);
+
+/// Whether a kind of schedule is an order of layers that has a name: what `auto` stands for.
+inline bool is_named_order(ScheduleKind kind) {
+  const ScheduleTraits& traits = traits_of(kind);
+  return traits.runs && !traits.found && !traits.spreads_vocabulary;
+}
 
 /// Whether a kind of schedule works with several numbers of chunks.
 inline bool has_chunk_choice(ScheduleKind kind) {

@@ -119,7 +119,7 @@ class Ordering {
     std::vector<Step> steps;
     steps.reserve(static_cast<std::size_t>(first_.back()));
     for (bool moved = true; moved;) {
-      moved = false;
+      moved = meet(steps);
       for (std::size_t position = 0; position < turns_.size(); ++position) {
         while (advance(position, steps)) moved = true;
       }
@@ -162,14 +162,39 @@ class Ordering {
     return turn != kNotYet;
   }
 
+  [[nodiscard]] Step step_at(std::size_t position) const {
+    Step step;
+    step.turn = first_[position] + static_cast<std::int32_t>(next_[position]);
+    step.position = static_cast<std::int16_t>(position);
+    return step;
+  }
+
+  /// Takes the next turn of all positions if it is the same joint one.
+  bool meet(std::vector<Step>& steps) {
+    const auto next = [&](std::size_t position) {
+      const Turns& own = turns_[position];
+      return next_[position] < own.size() ? own[next_[position]].part : Part{};
+    };
+    const Part first = next(0);
+    if (!is_joint(first.direction)) return false;
+    for (std::size_t position = 1; position < turns_.size(); ++position) {
+      if (next(position) != first) return false;
+    }
+    for (std::size_t position = 0; position < turns_.size(); ++position) {
+      steps.push_back(step_at(position));
+      steps.back().joint = true;
+      ++next_[position];
+    }
+    return true;
+  }
+
   /// Takes the next turn of a position if all that it waits for has come.
   bool advance(std::size_t position, std::vector<Step>& steps) {
     const std::size_t at = next_[position];
     if (at == turns_[position].size()) return false;
     const Turn& turn = turns_[position][at];
-    Step step;
-    step.turn = first_[position] + static_cast<std::int32_t>(at);
-    step.position = static_cast<std::int16_t>(position);
+    if (is_joint(turn.part.direction)) return false;
+    Step step = step_at(position);
     if (!find(turn.part, step, 0)) return false;
     if (turn.beside && !find(*turn.beside, step, 1)) return false;
     for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
@@ -209,6 +234,9 @@ double PartSeconds::of(Direction direction) const {
     case Direction::kBackward: return backward;
     case Direction::kDataGradient: return data;
     case Direction::kWeightGradient: return weight;
+    case Direction::kEmbed: return embed;
+    case Direction::kPredict: return predict;
+    case Direction::kEmbedGradient: return embed_gradient;
     case Direction::kUpdate: break;
   }
   return 0;
@@ -244,11 +272,17 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
                                                          const TurnSeconds& seconds) {
   all_ends_.resize(order.steps_.size());
   free_.assign(turns.size(), 0);
-  for (const TurnOrder::Step& step : order.steps_) {
+  for (std::size_t s = 0; s < order.steps_.size(); ++s) {
+    const TurnOrder::Step& step = order.steps_[s];
     const auto position = static_cast<std::size_t>(step.position);
     const std::int32_t at = step.turn - order.first_[position];
     const Turn& turn = turns[position][static_cast<std::size_t>(at)];
     const auto number = static_cast<std::size_t>(step.turn);
+    if (step.joint) {
+      meet(std::span(order.steps_).subspan(s, turns.size()), turn, seconds);
+      s += turns.size() - 1;
+      continue;
+    }
     const double own_s = seconds.of(position, turn);
     double start = own_s > 0 ? free_[position] : 0;
     for (std::size_t i = 0; i < step.waits.size(); ++i) {
@@ -269,6 +303,17 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
                            all_ends_.begin() + order.first_[position + 1]);
   }
   return ends_;
+}
+
+void TurnPlayer::meet(std::span<const TurnOrder::Step> steps, const Turn& turn,
+                      const TurnSeconds& seconds) {
+  double longest_s = 0;
+  for (std::size_t position = 0; position < steps.size(); ++position) {
+    longest_s = std::max(longest_s, seconds.of(position, turn));
+  }
+  const double end = std::ranges::max(free_) + longest_s;
+  for (const TurnOrder::Step& step : steps) all_ends_[static_cast<std::size_t>(step.turn)] = end;
+  free_.assign(steps.size(), end);
 }
 
 double makespan_s(const std::vector<std::vector<double>>& ends) {

@@ -29,6 +29,9 @@ struct PartSeconds {
   double backward = 0;  ///< Both gradients together.
   double data = 0;
   double weight = 0;
+  double embed = 0;  ///< Of the first chunk: what all positions do together, and so the next two.
+  double predict = 0;
+  double embed_gradient = 0;
   Beside<double> beside = {};  ///< Its forward, by chunk of the position; empty: the sum of both.
 
   [[nodiscard]] double of(Direction direction) const;
@@ -55,7 +58,8 @@ struct TurnSeconds {
 /// Turns in an order in which each comes after those that it waits for: a position does one after
 /// the other; a forward waits for that of the chunk before it, a backward or data gradient for that
 /// of the chunk after it, with a hop between positions; the last chunk's backward follows its
-/// forward, a weight gradient its data gradient.
+/// forward, a weight gradient its data gradient. What all do together begins when the last of them
+/// has come to it and ends for all at once.
 class TurnOrder {
  public:
   TurnOrder() = default;
@@ -71,6 +75,7 @@ class TurnOrder {
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
     std::array<bool, 2> hops = {false, false};  ///< Whether a message comes between.
+    bool joint = false;  ///< One of as many as there are positions, which stand side by side.
   };
   std::vector<Step> steps_;
   std::vector<std::int32_t> first_;  ///< Number of each position's first turn; then of all turns.
@@ -91,6 +96,9 @@ class TurnPlayer {
   }
 
  private:
+  /// One turn of all positions at once.
+  void meet(std::span<const TurnOrder::Step> steps, const Turn& turn, const TurnSeconds& seconds);
+
   std::vector<double> all_ends_;
   std::vector<double> free_;               ///< By position: when what it has begun ends.
   std::vector<std::vector<double>> ends_;  ///< The same by position.

@@ -16,13 +16,23 @@ enum class Direction : std::uint8_t {
   kUpdate,
   kDataGradient,    ///< The part of a backward that other chunks wait for.
   kWeightGradient,  ///< The rest of it, at any later time.
+  // By all positions at once, each for its part of the vocabulary (`joint`):
+  kEmbed,          ///< Tokens to rows, for the first chunk.
+  kPredict,        ///< The head behind the last chunk: logits, the loss and their gradients.
+  kEmbedGradient,  ///< What the first chunk's backward hands to the table.
 };
 inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kForward, "forward"},
     {Direction::kBackward, "backward"},
     {Direction::kUpdate, "update"},
     {Direction::kDataGradient, "data_gradient"},
-    {Direction::kWeightGradient, "weight_gradient"}};
+    {Direction::kWeightGradient, "weight_gradient"},
+    {Direction::kEmbed, "embed"},
+    {Direction::kPredict, "predict"},
+    {Direction::kEmbedGradient, "embed_gradient"}};
+
+/// Whether all positions do it at the same time; of no chunk of a position, so said of its first.
+constexpr bool is_joint(Direction direction) { return direction >= Direction::kEmbed; }
 
 /// One piece of work of a pipeline position: a direction of one of its chunks for one micro-batch.
 struct Part {

@@ -112,8 +112,7 @@ class Settling {
   std::vector<Priced> named(Pricer& pricer) const {
     std::vector<Priced> list;
     for (const auto& [kind, name] : kScheduleNames) {
-      const ScheduleTraits& traits = traits_of(kind);
-      if (traits.found || !traits.runs) continue;
+      if (!is_named_order(kind)) continue;
       for (std::int64_t chunks = 1; chunks <= most_auto_chunks(); ++chunks) {
         Plan plan = plan_;
         plan.schedule = {.kind = kind, .chunks = chunks};

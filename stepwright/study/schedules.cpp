@@ -58,6 +58,9 @@ PlannedJob bare(const UniformPipeline& pipeline, const Schedule& schedule) {
 }
 
 std::string refusal(const PlannedJob& planned) {
+  if (traits_of(planned.plan.schedule.kind).spreads_vocabulary) {
+    return "positions share the embedding and the head, of which equal stages have none";
+  }
   for (const Law& law : schedule_laws()) {
     if (law.broken(planned.job, planned.plan)) return law.values(planned.job, planned.plan);
   }

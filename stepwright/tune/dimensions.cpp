@@ -55,7 +55,7 @@ std::vector<ScheduleKind> with_named(std::vector<ScheduleKind> kinds) {
     return kinds;
   }
   for (const auto& [kind, name] : kScheduleNames) {
-    if (traits_of(kind).runs) kinds.push_back(kind);
+    if (is_named_order(kind)) kinds.push_back(kind);
   }
   return distinct(kinds);
 }

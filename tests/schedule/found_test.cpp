@@ -86,7 +86,7 @@ double best_named_s(const Uneven& u) {
   double best = kNever;
   for (const auto& [kind, name] : kScheduleNames) {
     const ScheduleTraits& traits = traits_of(kind);
-    if (traits.found || !traits.runs) continue;
+    if (!is_named_order(kind)) continue;
     if (traits.groups && u.micro_batches < u.stages) continue;
     if (u.micro_batches < traits.least_rounds * u.stages) continue;
     for (std::int64_t chunks = traits.least_chunks;

@@ -36,6 +36,46 @@ double played_s(const Schedule& schedule, const Uniform& u) {
                                 seconds_of(u, schedule.chunks)));
 }
 
+// Each round is a forward, a backward and a meeting. By hand for P = 2, M = 3, with F = 1, B = 2,
+// and 0.5, 0.25 and 0.125 for head, embedding and its gradient: before the rounds the first
+// embedding; F + F + head + embedding, then B + F + ..., until the last has no forward.
+TEST(TurnPlay, PositionsBeginAndEndTogetherWhatTheyShare) {
+  const Schedule schedule{ScheduleKind::kSpreadVocabulary, 1};
+  TurnSeconds seconds = seconds_of({2, 3, 1, 2, 0}, 1);
+  for (std::vector<PartSeconds>& position : seconds.parts) {
+    position.front().embed = 0.25;
+    position.front().predict = 0.5;
+    position.front().embed_gradient = 0.125;
+  }
+  const Placement placement(PlacementKind::kCyclic, 2, 1);
+  TurnPlayer player;
+  const auto played_s = [&](std::int64_t count) {
+    return makespan_s(player.play(all_turns(schedule, 2, count), placement, seconds));
+  };
+  const double first_s = 0.25 + (1 + 1) + 0.5 + 0.25;
+  const double second_s = (2 + 1) + 0.5 + 0.25;
+  const double third_s = (1 + 2) + 0.5 + 0.125;
+  EXPECT_DOUBLE_EQ(played_s(3), first_s + second_s + third_s + (2 + 0.125) + (2 + 0.125));
+  const double round_s = 3 + 0.5 + 0.25 + 0.125;
+  EXPECT_NEAR(played_s(12) - played_s(11), round_s, 1e-12);
+}
+
+TEST(TurnPlay, HalfAsManyAgainWaitWhereTheVocabularyIsSpread) {
+  for (std::int64_t stages = 2; stages <= 16; stages += 2) {
+    const auto waiting = [&](ScheduleKind kind) {
+      std::int32_t most = 0;
+      const auto turns = all_turns({kind, 1}, stages, 4 * stages);
+      for (const Moment& moment : fullest_moments(parts_of(turns.front()), 1)) {
+        const bool forward = moment.part.direction == Direction::kForward;
+        most = std::max(most, moment.backward.front() + (forward ? 1 : 0));
+      }
+      return most;
+    };
+    EXPECT_EQ(waiting(ScheduleKind::kSpreadVocabulary), stages + stages / 2);
+    EXPECT_EQ(waiting(ScheduleKind::kOneForwardOneBackward), stages);
+  }
+}
+
 // (M + P - 1) (F + B), worked by hand for P = 4, M = 16: 19 x 3 = 57.
 TEST(TurnPlay, OneForwardOneBackwardAndGpipeTakeOneFillAndOneDrain) {
   for (const ScheduleKind kind : {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kGpipe}) {

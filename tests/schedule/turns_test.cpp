@@ -10,9 +10,10 @@
 namespace stepwright {
 namespace {
 
-constexpr const char* kLetters = "FBUDW";
+constexpr const char* kLetters = "FBUDWEPG";
 
-/// "F0 F1 B0 ..."; D and W for the two parts of a backward; chunks above 0 as "F1'2" (micro-batch 1
+/// "F0 F1 B0 ..."; D and W for the two parts of a backward; E, P and G for what all positions do
+/// together; chunks above 0 as "F1'2" (micro-batch 1
 /// of chunk 2), two side by side with a plus.
 std::string text(const std::vector<Turn>& turns) {
   std::string out;
@@ -124,6 +125,29 @@ TEST(PipelineSchedule, StpHasItsPhases) {
   EXPECT_EQ(text(all_turns(schedule, 2, 6)[1]),
             "F0 F0'1 F1 F1'1 F2 F3 F2'1+B0'1 F4+B0 F3'1+B1'1 F5+B1 F4'1+D2'1 B2 F5'1+D3'1 B3 B4'1 "
             "B4 D5'1 W5'1 D5 W5 W2'1 W3'1");
+}
+
+// Two positions, three micro-batches: a backward waits for one round, then for the one before it.
+TEST(PipelineSchedule, SpreadVocabularyMeetsAfterEachRound) {
+  const Schedule schedule{ScheduleKind::kSpreadVocabulary, 1};
+  EXPECT_EQ(text(all_turns(schedule, 2, 3)[0]), "E0 F0 P0 E1 F1 P1 E2 F2 B0 P2 G0 B1 G1 B2 G2");
+  EXPECT_EQ(text(all_turns(schedule, 2, 3)[1]), "E0 F0 P0 E1 B0 F1 P1 E2 B1 F2 P2 G0 B2 G1 G2");
+}
+
+TEST(PipelineSchedule, PositionsMeetInOneOrder) {
+  for (std::int64_t stages = 2; stages <= 9; ++stages) {
+    for (std::int64_t m = 1; m <= 3 * stages; ++m) {
+      std::vector<std::vector<Part>> met;
+      for (const Turns& turns : all_turns({ScheduleKind::kSpreadVocabulary, 1}, stages, m)) {
+        std::vector<Part>& own = met.emplace_back();
+        for (const Part& part : parts_of(turns)) {
+          if (is_joint(part.direction)) own.push_back(part);
+        }
+      }
+      EXPECT_EQ(std::ssize(met.front()), 3 * m);
+      for (const std::vector<Part>& own : met) EXPECT_EQ(own, met.front());
+    }
+  }
 }
 
 // Steps of DualPipe come to half of the micro-batches for each route, of DualPipeV to all of them,

@@ -190,7 +190,7 @@ double named_s(PlannedJob planned, const Schedule& schedule) {
 double best_named_s(const PlannedJob& planned) {
   double best = kNotRun;
   for (const auto& [kind, name] : kScheduleNames) {
-    if (traits_of(kind).found || !traits_of(kind).runs) continue;
+    if (!is_named_order(kind)) continue;
     for (const std::int64_t chunks : {1, 2}) {
       best = std::min(best, named_s(planned, {.kind = kind, .chunks = chunks}));
     }

@@ -101,7 +101,8 @@ class Towards {
     add(ScheduleKind::kOneForwardOneBackward);
     for (const auto& [kind, name] : kScheduleNames) {
       const bool between = kind != ScheduleKind::kOneForwardOneBackward &&
-                           kind != ScheduleKind::kGpipe && traits_of(kind).runs;
+                           kind != ScheduleKind::kGpipe &&
+                           (is_named_order(kind) || traits_of(kind).found);
       if (between) add(kind);
     }
     add(ScheduleKind::kGpipe);

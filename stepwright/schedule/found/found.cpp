@@ -95,7 +95,7 @@ class Finder {
     for (const auto& [kind, name] : kScheduleNames) {
       const ScheduleTraits& traits = traits_of(kind);
       const Schedule schedule{.kind = kind, .chunks = chunks};
-      if (traits.found || !traits.runs) continue;
+      if (!is_named_order(kind)) continue;
       if (chunks < traits.least_chunks || chunks > traits.most_chunks) continue;
       if (chunks > 1 && placement_of(schedule, stages()) != pipeline_.placement) continue;
       if (pipeline_.micro_batches < traits.least_rounds * stages()) continue;

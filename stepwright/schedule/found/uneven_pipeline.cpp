@@ -80,7 +80,7 @@ double Keeping::added(const Part& part) const {
     case Direction::kBackward: return -size.forward;
     case Direction::kDataGradient: return size.weight - size.forward;
     case Direction::kWeightGradient: return -size.weight;
-    case Direction::kUpdate: break;
+    default: break;
   }
   return 0;
 }

@@ -1,0 +1,60 @@
+#include <utility>
+
+#include "stepwright/schedule/kinds.h"
+
+namespace stepwright {
+namespace {
+
+/// One forward and one backward in each round, then what all positions do together: embedding and
+/// head, each position for its part of the vocabulary (the interlaced pipeline of nnScaler, OSDI
+/// 2024, with which 2411.05288 compares). Between two meetings a forward passes two positions, the
+/// first of which begins with it and the second ends with it, and a backward, which takes longer,
+/// passes one: half as many micro-batches again wait as with 1F1B.
+class Rounds {
+ public:
+  explicit Rounds(const PipelineSize& size) : size_(size) {}
+
+  Turns write() {
+    const std::int64_t last = size_.micro_batches - 1 + backward_delay(0);
+    for (std::int64_t round = -1; round <= last; ++round) write(round);
+    return std::move(turns_);
+  }
+
+ private:
+  /// The rounds between a micro-batch's first round and its part at a position.
+  static std::int64_t forward_delay(std::int64_t position) { return position / 2; }
+  [[nodiscard]] std::int64_t predict_delay() const { return forward_delay(size_.stages - 1); }
+  [[nodiscard]] std::int64_t backward_delay(std::int64_t position) const {
+    return predict_delay() + size_.stages - position;
+  }
+
+  void write(std::int64_t round) {
+    const bool forward_first = size_.position % 2 == 0;
+    const std::int64_t forward = round - forward_delay(size_.position);
+    if (forward_first) add(Direction::kForward, forward);
+    add(Direction::kBackward, round - backward_delay(size_.position));
+    if (!forward_first) add(Direction::kForward, forward);
+    add(Direction::kPredict, round - predict_delay());
+    add(Direction::kEmbedGradient, round - backward_delay(0));
+    add(Direction::kEmbed, round + 1);
+  }
+
+  void add(Direction direction, std::int64_t micro_batch) {
+    if (micro_batch < 0 || micro_batch >= size_.micro_batches) return;
+    turns_.push_back(turn_of(direction, 0, micro_batch));
+  }
+
+  PipelineSize size_;
+  Turns turns_;
+};
+
+Turns spread_vocabulary_turns(const PipelineSize& size) { return Rounds(size).write(); }
+
+}  // namespace
+
+const ScheduleDefinition schedule_kinds::kSpreadVocabulary = {
+    .text = "1F1B in rounds, embedding and head spread over all positions, which meet for them",
+    .traits = {.alone = false, .spreads_vocabulary = true},
+    .turns = spread_vocabulary_turns};
+
+}  // namespace stepwright
