@@ -16,6 +16,7 @@ std::vector<LogOperation> logged_as(OperatorKind kind) {
     case OperatorKind::kShift: return {LogOperation::kSend, LogOperation::kReceive};
     case OperatorKind::kSend: return {LogOperation::kSend};
     case OperatorKind::kReceive: return {LogOperation::kReceive};
+    case OperatorKind::kBroadcast: return {LogOperation::kBroadcast};
     default: return {};
   }
 }

@@ -45,6 +45,7 @@ enum class Rule : std::uint8_t {
   kInterleavingNeedsGroups,  ///< no group of micro-batches below pipeline
   kDualPipeEnds,             ///< dualpipe: even numbers of positions and of micro-batches
   kDualPipeMicroBatches,     ///< dualpipe, dualpipev: at least 2 pipeline micro-batches
+  kVocabularyStep,           ///< tables over all positions: of plain heads and embeddings
   kStrandsNeedMicroBatches,  ///< two strands: at least 2 micro-batches
   kShardingStrategy,         ///< one of the fourteen
   kShardingGroup,            ///< cuts data x context into equal runs; 1 unless a state is I
@@ -94,6 +95,7 @@ inline constexpr Named<Rule> kRuleNames[] = {
     {Rule::kInterleavingNeedsGroups, "interleaving-needs-groups"},
     {Rule::kDualPipeEnds, "dualpipe-ends"},
     {Rule::kDualPipeMicroBatches, "dualpipe-needs-micro-batches"},
+    {Rule::kVocabularyStep, "vocabulary-step"},
     {Rule::kStrandsNeedMicroBatches, "strands-need-micro-batches"},
     {Rule::kShardingStrategy, "sharding-strategy"},
     {Rule::kShardingGroup, "sharding-group"},
@@ -121,7 +123,8 @@ std::string_view rule_sentence(Rule rule);
 /// not something that cannot be (`kInput`).
 constexpr bool not_covered_yet(Rule rule) {
   return rule == Rule::kUnfusedContext || rule == Rule::kFrozenStep ||
-         rule == Rule::kMultiTokenStep || rule == Rule::kOffloadUpdate;
+         rule == Rule::kMultiTokenStep || rule == Rule::kVocabularyStep ||
+         rule == Rule::kOffloadUpdate;
 }
 
 /// Why a plan is not legal.

@@ -51,15 +51,15 @@ Block TemplateStore::add(BlockPair pair, BackwardForm form) {
   return block;
 }
 
-Block TemplateStore::embedding(const LayerRecompute& recompute) {
-  Block block = add(build_embedding(s_, recompute.whole), BackwardForm::kWhole);
+Block TemplateStore::embedding(const LayerRecompute& recompute, bool at_end) {
+  Block block = add(build_embedding(s_, recompute.whole, at_end), BackwardForm::kWhole);
   block.unit = kEmbeddingUnit;
   block.gradients = embedding_gradients(*s_.model);
   return block;
 }
 
-Block TemplateStore::head(bool own_table) {
-  Block block = add(build_head(s_, own_table), BackwardForm::kWhole);
+Block TemplateStore::head(bool own_table, bool at_end) {
+  Block block = add(build_head(s_, own_table, at_end), BackwardForm::kWhole);
   block.unit = kHeadUnit;
   block.gradients = head_gradients(*s_.model);
   return block;
@@ -189,12 +189,15 @@ Sequence SequenceWriter::forward(bool first) {
   Sequence sequence{.direction = Direction::kForward, .chunk = chunk_.index, .items = {}};
   Progress progress;
   append_source(sequence, progress, chunk_.before);
-  for (const Block& block : chunk_.blocks) {
-    const std::int32_t gather = append_gather(sequence, block, first, progress);
-    append_block(sequence, {block.forward, block.layer, {}, {}, {block.unit}}, gather, progress);
-  }
+  for (const Block& block : chunk_.blocks) append_forward(sequence, block, first, progress);
   append_target(sequence, progress.source, chunk_.behind);
   return sequence;
+}
+
+void SequenceWriter::append_forward(Sequence& sequence, const Block& block, bool first,
+                                    Progress& progress) {
+  const std::int32_t gather = append_gather(sequence, block, first, progress);
+  append_block(sequence, {block.forward, block.layer, {}, {}, {block.unit}}, gather, progress);
 }
 
 /// Whether the reductions that end a step stand in a sequence that is the last of its kind.
@@ -262,6 +265,33 @@ Sequence SequenceWriter::weight_gradients(bool last) {
     collect(sequence, bucket, *block, progress, last);
   }
   append_reduction(sequence, bucket, ends_step(last));
+  return sequence;
+}
+
+Sequence SequenceWriter::embed(bool first) {
+  Sequence sequence = forward(first);
+  sequence.direction = Direction::kEmbed;
+  return sequence;
+}
+
+Sequence SequenceWriter::predict(bool first, bool last) {
+  Sequence sequence{.direction = Direction::kPredict, .chunk = chunk_.index, .items = {}};
+  const Block& head = chunk_.blocks.front();
+  Progress progress;
+  Bucket bucket;
+  append_source(sequence, progress, chunk_.before);
+  append_forward(sequence, head, first, progress);
+  const std::int32_t gather = append_gather(sequence, head, false, progress);
+  append_block(sequence, {head.whole, head.layer, {}, {}, {head.unit}}, gather, progress);
+  collect(sequence, bucket, head, progress, last);
+  append_reduction(sequence, bucket, ends_step(last));
+  append_target(sequence, progress.source, chunk_.before);
+  return sequence;
+}
+
+Sequence SequenceWriter::embed_gradient(bool last) {
+  Sequence sequence = backward(last);
+  sequence.direction = Direction::kEmbedGradient;
   return sequence;
 }
 

@@ -30,8 +30,9 @@ class TemplateStore {
   /// logits are too large to wait, are not.
   TemplateStore(const Setting& setting, BackwardForm form) : s_(setting), form_(form) {}
 
-  Block embedding(const LayerRecompute& recompute);
-  Block head(bool own_table);
+  /// `at_end` as in `build_embedding`.
+  Block embedding(const LayerRecompute& recompute, bool at_end = true);
+  Block head(bool own_table, bool at_end = true);
   Block multi_token(std::int64_t depth, bool own_table, const LayerRecompute& recompute);
   Block layer(std::int64_t index, const LayerRecompute& recompute);
   TemplateId send(Direction direction);
@@ -90,6 +91,11 @@ class SequenceWriter {
   [[nodiscard]] Sequence data_gradients(bool last);
   [[nodiscard]] Sequence weight_gradients(bool last);
 
+  /// What all positions do together, of a chunk that is one block: the embedding or the head.
+  [[nodiscard]] Sequence embed(bool first);
+  [[nodiscard]] Sequence predict(bool first, bool last);
+  [[nodiscard]] Sequence embed_gradient(bool last);
+
  private:
   struct Bucket {
     std::vector<UnitSize> units;
@@ -106,6 +112,7 @@ class SequenceWriter {
   };
   std::int32_t append_gather(Sequence& sequence, const Block& block, bool first,
                              const Progress& progress);
+  void append_forward(Sequence& sequence, const Block& block, bool first, Progress& progress);
   void append_block(Sequence& sequence, const Item& block, std::int32_t gather, Progress& progress);
   void append_source(Sequence& sequence, Progress& progress, ChunkLink from);
   void append_target(Sequence& sequence, std::int32_t source, ChunkLink to);

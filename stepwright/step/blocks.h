@@ -50,7 +50,8 @@ TensorId embedded_rows(Emit& e);
 void embedded_rows_backward(Emit& e, TensorId dy);
 
 /// The norm before the head, the head and its cross entropy; the gradient of the rows, with that
-/// which goes by them where there is one.
+/// which goes by them where there is one. A position that has a part of the table alone takes in no
+/// rows and gives no gradient (-1).
 void predict(Emit& e, TensorId x, const NormRole& norm);
 TensorId predict_backward(Emit& e, const NormRole& norm, TensorId beside);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -50,9 +51,12 @@ class ProgramBuilder {
   /// A table that both ends of the model use lies on two stages, each with its own copy, where the
   /// ends do.
   [[nodiscard]] bool split_table() const {
-    return shares_table(job_.model) &&
+    return shares_table(job_.model) && !spreads() &&
            placement_.embedding_position() != placement_.head_position();
   }
+
+  /// Whether each position has a part of the tables, used by all at once.
+  [[nodiscard]] bool spreads() const { return setting_.spread > 1; }
 
   std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
     const Place place{stage.position, chunk};
@@ -62,12 +66,14 @@ class ProgramBuilder {
     std::vector<Block> blocks;
     std::vector<std::int64_t> held;
     const Recompute recompute = recompute_at(plan_.recompute, place.position);
-    if (placement_.holds_embedding(place)) blocks.push_back(embedding(recomputed(recompute)));
+    if (!spreads() && placement_.holds_embedding(place)) {
+      blocks.push_back(embedding(recomputed(recompute)));
+    }
     for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
       blocks.push_back(store_.layer(layer, layer_recompute(recompute, i)));
       held.push_back(layer);
     }
-    if (placement_.holds_head(place)) {
+    if (!spreads() && placement_.holds_head(place)) {
       // The head first, whose table multi-token layers use.
       blocks.push_back(store_.head(split_table()));
       for (std::int64_t depth = 0; depth < job_.model.predicted_ahead(); ++depth) {
@@ -94,11 +100,63 @@ class ProgramBuilder {
     std::int32_t forward_first, forward;
     std::int32_t backward, backward_last;  ///< Both gradients.
     std::int32_t data, data_last, weight, weight_last;
+    std::int32_t embed_first, embed, predict_first, predict, predict_last;  ///< Of all together.
+    std::int32_t embed_gradient, embed_gradient_last;
   };
+
+  /// How a chunk hangs together with what is before or behind it.
+  [[nodiscard]] ChunkLink before(const Place& place) const {
+    if (spreads() && placement_.holds_embedding(place)) return ChunkLink::kSamePosition;
+    return link_to(place, placement_.previous(place));
+  }
+  [[nodiscard]] ChunkLink behind(const Place& place) const {
+    if (spreads() && placement_.holds_head(place)) return ChunkLink::kSamePosition;
+    return link_to(place, placement_.next(place));
+  }
 
   static ChunkLink link_to(const Place& own, const std::optional<Place>& other) {
     if (!other) return ChunkLink::kNone;
     return other->position == own.position ? ChunkLink::kSamePosition : ChunkLink::kMessage;
+  }
+
+  /// The first forward of a step has gathers that the last one postponed.
+  [[nodiscard]] bool postponed() const {
+    return refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
+  }
+
+  /// What a position does together with all others, beside its chunk.
+  void add_joint(Stage& stage, ChunkSequences& made, UnitSize& size) {
+    const bool first = placement_.holds_embedding(stage.position);
+    const bool last = placement_.holds_head(stage.position);
+    const LayerRecompute recompute = recomputed(recompute_at(plan_.recompute, stage.position));
+    const auto link = [](bool at_end) {
+      return at_end ? ChunkLink::kSamePosition : ChunkLink::kNone;
+    };
+    const std::vector<Block> embedding = {
+        part(embeddings_, first, [&] { return store_.embedding(recompute, first); })};
+    const std::vector<Block> head = {part(heads_, last, [&] { return store_.head(false, last); })};
+    size += embedding.front().size;
+    size += head.front().size;
+    SequenceWriter tokens(store_, sharding_, plan_, {.blocks = embedding, .behind = link(first)});
+    SequenceWriter logits(store_, sharding_, plan_, {.blocks = head, .before = link(last)});
+    const bool several = micro_batches(job_, plan_) > 1;
+    const bool begins = postponed() && several;
+    const bool ends = sharding_.reduces_last_backward() && several;
+    made.embed_first = append(stage, tokens.embed(true));
+    made.embed = begins ? append(stage, tokens.embed(false)) : made.embed_first;
+    made.predict_first = append(stage, logits.predict(true, !several));
+    made.predict = begins ? append(stage, logits.predict(false, false)) : made.predict_first;
+    made.predict_last = ends ? append(stage, logits.predict(false, true)) : made.predict;
+    made.embed_gradient_last = append(stage, tokens.embed_gradient(true));
+    made.embed_gradient =
+        ends ? append(stage, tokens.embed_gradient(false)) : made.embed_gradient_last;
+  }
+
+  template <class Make>
+  static Block part(std::array<Block, 2>& known, bool at_end, Make&& make) {
+    Block& block = known[at_end ? 1 : 0];
+    if (block.forward < 0) block = make();
+    return block;
   }
 
   ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, UnitSize& size) {
@@ -108,13 +166,13 @@ class ProgramBuilder {
     SequenceWriter writer(store_, sharding_, plan_,
                           {.blocks = blocks,
                            .index = static_cast<std::int32_t>(chunk),
-                           .before = link_to(place, placement_.previous(place)),
-                           .behind = link_to(place, placement_.next(place))});
-    const bool postponed = refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
+                           .before = before(place),
+                           .behind = behind(place)});
     const bool several = micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
-    made.forward = postponed && several ? append(stage, writer.forward(false)) : made.forward_first;
+    made.forward =
+        postponed() && several ? append(stage, writer.forward(false)) : made.forward_first;
     const bool ends = sharding_.reduces_last_backward() && several;
     if (form_ != BackwardForm::kSplit) {
       made.backward_last = append(stage, writer.backward(true));
@@ -165,6 +223,7 @@ class ProgramBuilder {
     for (std::int64_t chunk = 0; chunk < placement_.chunks(); ++chunk) {
       made.push_back(add_chunk(stage, chunk, size));
     }
+    if (spreads()) add_joint(stage, made.front(), size);
     schedule(stage, made);
     const std::int32_t update = append(stage, update_sequence(stage, size));
     stage.schedule.push_back({update, -1});
@@ -215,8 +274,10 @@ class ProgramBuilder {
   }
 
   /// The sequence that a position's i-th part runs.
-  static std::int32_t sequence_of(const ChunkSequences& chunk, const ChunkEnds& ends,
-                                  const Part& part, std::int32_t i) {
+  [[nodiscard]] std::int32_t sequence_of(const ChunkSequences& chunk, const ChunkEnds& ends,
+                                         const Part& part, std::int32_t i) const {
+    const bool first = part.micro_batch == 0;
+    const bool last = part.micro_batch + 1 == micro_batches(job_, plan_);
     switch (part.direction) {
       case Direction::kForward:
         return i == ends.first_forward ? chunk.forward_first : chunk.forward;
@@ -225,6 +286,12 @@ class ProgramBuilder {
       case Direction::kDataGradient: return i == ends.last_backward ? chunk.data_last : chunk.data;
       case Direction::kWeightGradient:
         return i == ends.last_weight ? chunk.weight_last : chunk.weight;
+      case Direction::kEmbed: return first ? chunk.embed_first : chunk.embed;
+      case Direction::kPredict:
+        if (first) return chunk.predict_first;
+        return last ? chunk.predict_last : chunk.predict;
+      case Direction::kEmbedGradient:
+        return last ? chunk.embed_gradient_last : chunk.embed_gradient;
       case Direction::kUpdate: break;
     }
     return -1;
@@ -242,6 +309,7 @@ class ProgramBuilder {
   std::vector<std::int64_t> layers_;
   std::vector<Turns> turns_;  ///< By position.
   Block embedding_;
+  std::array<Block, 2> embeddings_, heads_;  ///< Of positions between the ends and at them.
 };
 
 }  // namespace

@@ -42,9 +42,11 @@ void embedded_rows_backward(Emit& e, TensorId dy) {
 
 namespace {
 
-TensorId embed(Emit& e, EncoderWriter* encoder) {
+TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
   const std::int64_t h = e.s.model->hidden;
   TensorId x = embedded_rows(e);
+  if (e.s.spread > 1) sum_over(e, Scheme::kPipeline, x, e.forward, LayerPart::kEmbedding);
+  if (!at_end) return -1;
   if (encoder != nullptr) encoder->forward(e, x);
   if (e.s.model->position == Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAdd,
@@ -74,31 +76,40 @@ TensorId embed_backward(Emit& e, TensorId dy) {
                .parameter = e.out.parameter(LayerPart::kPosition)},
               {dx}, {e.gradients});
   }
+  if (e.s.spread > 1) hand_out(e, dx, Phase::kWeightGradient, LayerPart::kEmbedding);
   embedded_rows_backward(e, dx);
   return dx;
 }
 
+/// The same where a position has a part of the table alone.
+TensorId embed_part_backward(Emit& e) {
+  const TensorId rows = hand_out(e, -1, Phase::kWeightGradient, LayerPart::kEmbedding);
+  embedded_rows_backward(e, rows);
+  return rows;
+}
+
 }  // namespace
 
-BlockPair build_embedding(const Setting& s, bool whole) {
-  const std::vector<LocalParameter> parameters = local_embedding_parameters(s);
+BlockPair build_embedding(const Setting& s, bool whole, bool at_end) {
+  const std::vector<LocalParameter> parameters = local_embedding_parameters(s, at_end);
   std::optional<EncoderWriter> encoder;
   if (s.model->sees_images()) encoder.emplace(s, whole);
   EncoderWriter* const images = encoder ? &*encoder : nullptr;
   Unit forward(s, "embedding.forward", parameters);
   std::vector<Kept> kept(1);
   Emit e{forward.builder, s, kept.front(), Phase::kForward, forward.parameters, -1};
-  forward.builder.output(embed(e, images));
+  const TensorId x = embed(e, images, at_end);
+  if (at_end) forward.builder.output(x);
   if (images != nullptr) kept.insert(kept.end(), images->kept().begin(), images->kept().end());
   for (const Kept& part : kept) forward.builder.save(part);
 
   Unit backward(s, "embedding.backward", parameters);
-  const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
+  const TensorId dy = at_end ? backward.builder.input(residual_tensor(s, "gradient")) : -1;
   std::vector<Kept> restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
   Emit b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
          backward.gradients};
-  const TensorId d_rows = embed_backward(b, dy);
+  const TensorId d_rows = at_end ? embed_backward(b, dy) : embed_part_backward(b);
   if (images != nullptr) {
     images->backward(b, std::span(restored).subspan(1), d_rows, forward.builder,
                      forward.parameters);

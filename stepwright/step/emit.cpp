@@ -234,17 +234,40 @@ TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& c) {
   return reduced;
 }
 
+namespace {
+
+GroupKind group_of(Scheme scheme) {
+  if (scheme == Scheme::kPipeline) return GroupKind::kPipeline;
+  return scheme == Scheme::kContext ? GroupKind::kContext : GroupKind::kTensor;
+}
+
+}  // namespace
+
 void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart part) {
   const Tensor& summed = e.out.at(tensor);
   e.out.add({.kind = OperatorKind::kAllReduce,
              .phase = phase,
              .stream = message_stream(e.s, scheme),
              .scheme = scheme,
-             .group = scheme == Scheme::kContext ? GroupKind::kContext : GroupKind::kTensor,
+             .group = group_of(scheme),
              .dtype = summed.dtype,
              .payload_elements = summed.elements(),
              .part = part},
             {tensor}, {tensor});
+}
+
+TensorId hand_out(Emit& e, TensorId rows, Phase phase, LayerPart part) {
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId all = rows >= 0 ? rows : message_buffer(e, "handed_out", e.s.rows, h);
+  e.out.add({.kind = OperatorKind::kBroadcast,
+             .phase = phase,
+             .scheme = Scheme::kPipeline,
+             .group = GroupKind::kPipeline,
+             .dtype = e.s.storage,
+             .payload_elements = e.s.rows * h,
+             .part = part},
+            {rows}, {all});
+  return all;
 }
 
 namespace {

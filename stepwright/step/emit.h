@@ -116,8 +116,13 @@ TensorId enter_tensor(Emit& e, TensorId x, const Crossing& crossing);
 /// without. The backward of an entry is an exit and the reverse.
 TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& crossing);
 
-/// The sum of a tensor over the tensor or the context ranks, in its own type and place.
+/// The sum of a tensor over the tensor or the context ranks, or over the positions of the pipeline,
+/// in its own type and place.
 void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart part);
+
+/// Rows of the residual stream from the position at an end of the model, which alone has them
+/// (`rows`; -1: to be received), to all others.
+TensorId hand_out(Emit& e, TensorId rows, Phase phase, LayerPart part);
 
 /// A column-parallel product behind `enter_tensor`: keeps what the weight gradient needs under
 /// `input` (the gathered input, or the sharded one to gather again).

@@ -1,10 +1,27 @@
 #include "stepwright/step/forwards.h"
 
+#include <algorithm>
+
 namespace stepwright {
 namespace {
 
 Direction direction_of(const Stage& stage, const Slot& slot) {
   return stage.sequences[static_cast<std::size_t>(slot.sequence)].direction;
+}
+
+bool is_forward(Direction direction) {
+  return direction == Direction::kForward || direction == Direction::kEmbed ||
+         direction == Direction::kPredict;
+}
+
+/// Leaves the backward out of a sequence that has both.
+void keep_forward(const StepProgram& program, Sequence& sequence) {
+  const auto goes_back = [&](const Item& item) {
+    const auto& operators = program.templates[static_cast<std::size_t>(item.which)].operators;
+    return std::ranges::any_of(operators, [](const Operator& op) { return is_backward(op.phase); });
+  };
+  const auto first = std::ranges::find_if(sequence.items, goes_back);
+  sequence.items.erase(first, sequence.items.end());
 }
 
 }  // namespace
@@ -14,9 +31,11 @@ StepProgram forwards_of(const Job& job, Plan plan, MicroBatchSize size) {
   StepProgram program = build_program(job, plan, size);
   for (Template& piece : program.templates) piece.saved.clear();
   for (Stage& stage : program.stages) {
-    std::erase_if(stage.schedule, [&](const Slot& slot) {
-      return direction_of(stage, slot) != Direction::kForward;
-    });
+    std::erase_if(stage.schedule,
+                  [&](const Slot& slot) { return !is_forward(direction_of(stage, slot)); });
+    for (Sequence& sequence : stage.sequences) {
+      if (sequence.direction == Direction::kPredict) keep_forward(program, sequence);
+    }
     stage.states.gradients = stage.states.optimizer = 0;
     stage.states.moved = 0;
     stage.states.host = stage.states.fetched;

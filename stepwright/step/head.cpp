@@ -50,19 +50,24 @@ TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
   return activation(e, name, e.s.exact, e.s.tokens, numbers);
 }
 
-/// One of the small all-reduces of the vocabulary-parallel cross entropy.
+/// One of the small all-reduces of the vocabulary-parallel cross entropy: over the tensor ranks,
+/// then over the positions that share the vocabulary.
 void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = false) {
-  if (!e.s.tensor_parallel() || e.s.kernels.gathered_logits) return;
-  e.out.add({.kind = OperatorKind::kAllReduce,
-             .phase = e.forward,
-             .stream = message_stream(e.s, Scheme::kTensor),
-             .scheme = Scheme::kTensor,
-             .group = GroupKind::kTensor,
-             .dtype = e.s.exact,
-             .largest = largest,
-             .payload_elements = e.out.at(values).elements(),
-             .name = name},
-            {values}, {values});
+  const auto share = [&](Scheme scheme, GroupKind group) {
+    e.out.add({.kind = OperatorKind::kAllReduce,
+               .phase = e.forward,
+               .stream = message_stream(e.s, scheme),
+               .scheme = scheme,
+               .group = group,
+               .dtype = e.s.exact,
+               .largest = largest,
+               .payload_elements = e.out.at(values).elements(),
+               .name = name},
+              {values}, {values});
+  };
+  if (e.s.kernels.gathered_logits) return;
+  if (e.s.tensor_parallel()) share(Scheme::kTensor, GroupKind::kTensor);
+  if (e.s.spread > 1) share(Scheme::kPipeline, GroupKind::kPipeline);
 }
 
 /// Cross entropy over a vocabulary that tensor ranks share: maximum, logit of the target, sum of
@@ -165,7 +170,8 @@ TensorId loss_gradient(Emit& e) {
 }  // namespace
 
 void predict(Emit& e, TensorId x, const NormRole& role) {
-  const TensorId rows = norm(e, x, {e.s.rows, e.s.model->hidden}, role);
+  TensorId rows = x < 0 ? x : norm(e, x, {e.s.rows, e.s.model->hidden}, role);
+  if (e.s.spread > 1) rows = hand_out(e, rows, e.forward, LayerPart::kHead);
   const TensorId own = column_linear(e, rows, Keep::kHeadInput, head_product(e.s));
   // Who calls PyTorch's own loss holds the model's result until it returns.
   const bool held = e.s.kernels.plain_loss && is_plain(e.s) && !e.s.kernels.gathered_logits;
@@ -175,13 +181,17 @@ void predict(Emit& e, TensorId x, const NormRole& role) {
 TensorId predict_backward(Emit& e, const NormRole& role, TensorId beside) {
   const TensorId d_logits = loss_gradient(e);
   const TensorId d_rows = column_linear_backward(e, d_logits, Keep::kHeadInput, head_product(e.s));
+  if (e.s.spread > 1) {
+    sum_over(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
+  }
+  if (!e.kept.has(role.input)) return -1;
   return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
 }
 
-BlockPair build_head(const Setting& s, bool own_table) {
-  const std::vector<LocalParameter> parameters = local_head_parameters(s, own_table);
+BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
+  const std::vector<LocalParameter> parameters = local_head_parameters(s, own_table, at_end);
   Unit forward(s, "head.forward", parameters);
-  const TensorId x = forward.builder.input(residual_tensor(s, "residual"));
+  const TensorId x = at_end ? forward.builder.input(residual_tensor(s, "residual")) : -1;
   Kept kept;
   Emit e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
   predict(e, x, kFinalNorm);
@@ -195,7 +205,8 @@ BlockPair build_head(const Setting& s, bool own_table) {
   Kept restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
   Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
-  backward.builder.output(predict_backward(b, kFinalNorm, d_x));
+  const TensorId gradient = predict_backward(b, kFinalNorm, d_x);
+  if (at_end) backward.builder.output(gradient);
   backward.close_gradients();
   BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
   if (s.model->freezes()) {

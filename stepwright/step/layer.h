@@ -15,11 +15,15 @@ struct BlockPair {
 BlockPair build_layer(const Setting& setting, LayerClass layer, const LayerRecompute& recompute);
 
 /// Token (and position) embedding, with its norm and dropout, and the encoder of images beside it;
-/// `whole`: of the encoder's layers only the inputs are kept.
-BlockPair build_embedding(const Setting& setting, bool whole);
+/// `whole`: of the encoder's layers only the inputs are kept. `at_end` as in
+/// `local_embedding_parameters`: positions that have a part of the table give what they find in it
+/// to the one at the end, which gives them the gradient.
+BlockPair build_embedding(const Setting& setting, bool whole, bool at_end = true);
 
 /// Final norm, language-model head and cross entropy. `own_table` as in `local_head_parameters`.
-BlockPair build_head(const Setting& setting, bool own_table);
+/// Where positions share the vocabulary, the one at the end (`at_end`) gives the normed rows to the
+/// others and gets their gradient, to which each adds what its part gives.
+BlockPair build_head(const Setting& setting, bool own_table, bool at_end = true);
 
 /// The multi-token layer `depth` (0-based) behind the head, with its loss. Takes in the rows of the
 /// last layer, which the head hands on, or those of the multi-token layer before. `own_table` as in

@@ -55,6 +55,7 @@ enum class OperatorKind : std::uint8_t {
   kShift,  ///< one step of a ring: send to the next of the group, receive from the previous
   kSend,   ///< to a neighbouring pipeline chunk
   kReceive,
+  kBroadcast,  ///< from the one member of the group that reads what all write
 };
 inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kEmbedding, "embedding"},
@@ -89,7 +90,8 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kAllToAll, "all_to_all"},
     {OperatorKind::kShift, "shift"},
     {OperatorKind::kSend, "send"},
-    {OperatorKind::kReceive, "receive"}};
+    {OperatorKind::kReceive, "receive"},
+    {OperatorKind::kBroadcast, "broadcast"}};
 
 constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
 
@@ -102,11 +104,12 @@ constexpr bool is_of_host(OperatorKind kind) {
 constexpr bool computes(OperatorKind kind) { return !is_communication(kind) && !is_of_host(kind); }
 
 /// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
-/// point.
+/// point; around a ring a broadcast sends what an all-gather of the same buffer does, and as long.
 constexpr Collective collective_of(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kAllReduce: return Collective::kAllReduce;
-    case OperatorKind::kAllGather: return Collective::kAllGather;
+    case OperatorKind::kAllGather:
+    case OperatorKind::kBroadcast: return Collective::kAllGather;
     case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
     case OperatorKind::kAllToAll: return Collective::kAllToAll;
     default: return Collective::kPointToPoint;

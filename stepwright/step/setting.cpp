@@ -98,7 +98,9 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.tokens = s.batch * (s.length / s.context);
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
-  s.vocabulary = padded_vocabulary(job.model.vocabulary, s.tensor) / s.tensor;
+  if (traits_of(plan.schedule.kind).spreads_vocabulary) s.spread = plan.parallel.pipeline;
+  const std::int64_t parts = s.tensor * s.spread;
+  s.vocabulary = padded_vocabulary(job.model.vocabulary, parts) / parts;
   s.local_adapters = job.model.adapters && framework_defaults(job.framework).local_adapters;
   s.keep_gathered = plan.tensor_input == TensorInput::kKeep;
   s.context_kind = plan.context_kind;
@@ -133,14 +135,27 @@ std::vector<LocalParameter> local_layer_parameters(const Setting& setting, Layer
   return localize(layer_parameters(*setting.model, layer), setting);
 }
 
-std::vector<LocalParameter> local_embedding_parameters(const Setting& setting) {
+namespace {
+
+/// What positions between the ends of the model have of an end's parameters.
+void keep_tables(std::vector<Parameter>& parameters) {
+  std::erase_if(parameters, [](const Parameter& p) { return p.split != Split::kVocabulary; });
+}
+
+}  // namespace
+
+std::vector<LocalParameter> local_embedding_parameters(const Setting& setting, bool at_end) {
   std::vector<Parameter> parameters = embedding_parameters(*setting.model);
   std::ranges::copy(encoder_parameters(*setting.model), std::back_inserter(parameters));
+  if (!at_end) keep_tables(parameters);
   return localize(parameters, setting);
 }
 
-std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table) {
-  std::vector<LocalParameter> local = localize(head_parameters(*setting.model), setting);
+std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table,
+                                                  bool at_end) {
+  std::vector<Parameter> parameters = head_parameters(*setting.model);
+  if (!at_end) keep_tables(parameters);
+  std::vector<LocalParameter> local = localize(parameters, setting);
   if (setting.model->tied) {
     local.push_back({.name = "head.weight",
                      .rows = setting.vocabulary,

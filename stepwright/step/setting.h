@@ -25,6 +25,7 @@ struct Setting {
   std::int64_t tokens = 0;      ///< Rows on a context rank: batch * length / context.
   std::int64_t rows = 0;        ///< Rows of the residual stream: tokens, over tensor under SP.
   std::int64_t vocabulary = 0;  ///< Rows of the (padded) table on this rank.
+  std::int64_t spread = 1;      ///< Pipeline positions of which each has a part of the tables.
   bool sequence_parallel = false;
   bool local_adapters = false;  ///< Their A multiplies this rank's own rows.
   bool keep_gathered = true;    ///< Column-parallel layers keep their gathered input.
@@ -61,6 +62,13 @@ struct Setting {
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }
 };
 
+/// Which part of the vocabulary a rank has.
+inline std::int64_t vocabulary_part(const Setting& s, const Coordinates& place) {
+  return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
+}
+/// Whether it has a part alone.
+inline bool shares_vocabulary(const Setting& s) { return s.tensor * s.spread > 1; }
+
 Setting make_setting(const Job& job, const Plan& plan,
                      MicroBatchSize size = MicroBatchSize::kLargest);
 /// `Setting::exact` of a job's precision.
@@ -74,10 +82,13 @@ inline bool shares_table(const Architecture& model) {
 
 /// Parameters of blocks as this rank holds them before data-parallel sharding.
 std::vector<LocalParameter> local_layer_parameters(const Setting& setting, LayerClass layer);
-std::vector<LocalParameter> local_embedding_parameters(const Setting& setting);
+/// `at_end`: at this end of the model, and not one of the positions between that have a part of its
+/// table alone (`Setting::spread`).
+std::vector<LocalParameter> local_embedding_parameters(const Setting& setting, bool at_end = true);
 /// `own_table`: with tied tables, the embedding lives on another rank, so this one holds a copy;
-/// else it borrows the embedding's.
-std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table);
+/// else it borrows the embedding's. `at_end` as above.
+std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table,
+                                                  bool at_end = true);
 
 /// Of the multi-token layer `depth` (0-based), with the tables that it uses. `own_table`: the first
 /// holds a copy of the embedding, which lives on another rank; the others borrow.

@@ -18,7 +18,7 @@ class Balance {
       : placement_(placement_of(schedule, pipeline)),
         pairs_(schedule.strands > 1),
         layers_(layers),
-        head_s_(work.head_s) {
+        head_s_(traits_of(schedule.kind).spreads_vocabulary ? 0 : work.head_s) {
     for (std::int64_t position = 0; position < pipeline; ++position) {
       const Recompute own = recompute_at(recompute, position);
       each_.push_back(&work.layer_s(least_recomputed(own)));

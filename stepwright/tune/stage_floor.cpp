@@ -21,7 +21,7 @@ class PipelineFloor {
         placement_(placement_of(choice.schedule, pipeline)),
         closed_(has_closed_form(choice.schedule.kind)),
         m_(static_cast<double>(micro_batches)),
-        head_s_(work.head_s),
+        head_s_(traits_of(choice.schedule.kind).spreads_vocabulary ? 0 : work.head_s),
         all_s_(layers.sum(each_, 0, layers.layers()) + head_s_),
         slowest_s_(all_s_ / static_cast<double>(pipeline)),
         simulated_s_(m_ * slowest_s_) {}

@@ -63,10 +63,10 @@ Plan any_plan(const Job& job, std::mt19937& random) {
                    .data = one_of(random, degrees)};
   plan.micro_batch = one_of<std::int64_t>(random, {1, 2});
   plan.schedule.kind = one_of<ScheduleKind>(
-      random,
-      {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved,
-       ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2, ScheduleKind::kVHalf,
-       ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kPaired, ScheduleKind::kStp});
+      random, {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
+               ScheduleKind::kInterleaved, ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2,
+               ScheduleKind::kVHalf, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
+               ScheduleKind::kPaired, ScheduleKind::kStp, ScheduleKind::kSpreadVocabulary});
   plan.schedule.chunks =
       chunks_of(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1}).front();
   if (traits_of(plan.schedule.kind).pairs && flip(random)) plan.schedule.strands = 2;

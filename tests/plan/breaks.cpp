@@ -221,6 +221,13 @@ std::vector<Break> batch_breaks() {
        },
        "the schedule stp needs at least 6 micro-batches with pipeline 2; they are 4; nearest "
        "legal: micro_batch 2"},
+      {Rule::kVocabularyStep, false,
+       [](Job& job, Plan& plan) {
+         job.kernels.gathered_logits = true;
+         plan.schedule = {ScheduleKind::kSpreadVocabulary, 1};
+       },
+       "the schedule 1f1b-vocab with kernels.gathered_logits: nothing covers that yet; nearest "
+       "legal: schedule 1f1b"},
       {Rule::kStrandsNeedMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 16;

@@ -104,6 +104,13 @@ bool experts_can_be_spread(const Job& job, const Plan& plan) {
          (degrees.tensor == 1 || plan.sequence_parallel);
 }
 
+bool head_can_be_spread(const Job& job) {
+  const Architecture& model = job.model;
+  const bool more_tokens = model.count_multi_token && model.multi_token_layers > 0;
+  const bool whole_logits = job.kernels.plain_loss || job.kernels.gathered_logits;
+  return !more_tokens && !whole_logits && !model.adapters && !model.freezes();
+}
+
 bool layers_can_be_staged(const Job& job, const Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool shared = plan.schedule.kind == ScheduleKind::kDualPipe;  // by two positions
@@ -145,6 +152,8 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     case ScheduleKind::kOneForwardOneBackward: return own == 1;
     case ScheduleKind::kZeroBubbleH1:
     case ScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
+    case ScheduleKind::kSpreadVocabulary:
+      return own == 1 && pipeline > 1 && head_can_be_spread(job);
     case ScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
     case ScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
     case ScheduleKind::kAuto: return own <= 2 && pipeline > 1;

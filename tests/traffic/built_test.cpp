@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "stepwright/step/setting.h"
 #include "stepwright/traffic/ledger.h"
 #include "stepwright/traffic/matrix.h"
 #include "tests/traffic/programs.h"
@@ -149,6 +150,31 @@ TEST(BuiltProgram, ReceivesWhatItSends) {
   // 8 chunks have 7 boundaries, crossed twice by 8 micro-batches on 16 ranks of a stage.
   EXPECT_EQ(calls[OperatorKind::kSend], 7 * 2 * 8 * 16);
   EXPECT_EQ(calls[OperatorKind::kReceive], calls[OperatorKind::kSend]);
+}
+
+// For each micro-batch each rank hands rows out twice (to the head, gradients to the embedding) and
+// sums them twice (the reverse), beside the loss: maximum, target and sum.
+TEST(BuiltProgram, PositionsThatShareTheVocabularyExchangeRows) {
+  const Job job = small_job();
+  Plan plan = small_plan();
+  plan.schedule = {.kind = ScheduleKind::kSpreadVocabulary};
+  const StepProgram program = build_program(job, plan);
+  const std::int64_t micro = micro_batches(job, plan);
+  const Setting setting = make_setting(job, plan);
+  std::map<OperatorKind, std::int64_t> calls;
+  std::map<OperatorKind, std::int64_t> rows;
+  for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
+    if (message.group != GroupKind::kPipeline || message.scheme != Scheme::kPipeline) continue;
+    calls[message.operation] += message.count;
+    const bool whole =
+        message.payload_bytes == size_bytes(setting.storage, setting.rows * setting.model->hidden);
+    if (whole) rows[message.operation] += message.count;
+  }
+  const std::int64_t each = micro * program.ranks;
+  EXPECT_EQ(calls[OperatorKind::kBroadcast], 2 * each);
+  EXPECT_EQ(rows[OperatorKind::kBroadcast], 2 * each);
+  EXPECT_EQ(rows[OperatorKind::kAllReduce], 2 * each);
+  EXPECT_EQ(calls[OperatorKind::kAllReduce], (2 + 3) * each);
 }
 
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {

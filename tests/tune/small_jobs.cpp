@@ -62,8 +62,12 @@ void list_dimensions(Dice& dice, Space& space) {
     space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
   }
   if (dice.chance(3)) {
-    space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kVMin,
-                      ScheduleKind::kFolded, ScheduleKind::kDualPipeV, ScheduleKind::kStp};
+    space.schedule = {ScheduleKind::kOneForwardOneBackward,
+                      ScheduleKind::kVMin,
+                      ScheduleKind::kFolded,
+                      ScheduleKind::kDualPipeV,
+                      ScheduleKind::kStp,
+                      ScheduleKind::kSpreadVocabulary};
     if (dice.chance(2)) space.strands = {1, 2};
   }
   if (dice.chance(4)) {

@@ -195,6 +195,24 @@ void repair_strands(Repairs& repairs) {
   repairs.plans({one, folded});
 }
 
+/// What no builder writes of an embedding and a head that all positions share.
+bool uncovered_vocabulary(const Job& job, const Plan& plan) {
+  const Architecture& model = job.model;
+  return traits(plan).spreads_vocabulary &&
+         (model.predicted_ahead() > 0 || model.freezes() || model.adapters || model.sees_images() ||
+          job.kernels.plain_loss || job.kernels.gathered_logits);
+}
+
+std::string vocabulary_values(const Job& job, const Plan& plan) {
+  const Architecture& model = job.model;
+  std::string_view with = "model.adapters or frozen parts";
+  if (model.predicted_ahead() > 0) with = "model.count_multi_token";
+  if (model.sees_images()) with = "an encoder of images";
+  if (job.kernels.plain_loss) with = "kernels.plain_loss";
+  if (job.kernels.gathered_logits) with = "kernels.gathered_logits";
+  return fmt::format("the schedule {} with {}: nothing covers that yet", kind_of(plan), with);
+}
+
 bool strands_of_one(const Job& job, const Plan& plan) {
   return plan.schedule.strands > 1 && micro_batches(job, plan) < 2;
 }
@@ -277,6 +295,7 @@ constexpr Law kScheduleLaws[] = {
     {Rule::kInterleavingNeedsGroups, groups_cut, groups_values, repair_groups},
     {Rule::kDualPipeEnds, odd_ends, odd_ends_values, repair_rounds},
     {Rule::kDualPipeMicroBatches, too_few_micro_batches, few_micro_batches_values, repair_rounds},
+    {Rule::kVocabularyStep, uncovered_vocabulary, vocabulary_values, repair_to_plain},
     {Rule::kStrandsNeedMicroBatches, strands_of_one, strands_of_one_values, repair_strands_of_one}};
 
 }  // namespace

@@ -197,6 +197,14 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   blocks.embedding_size = unit_size(setting, local_embedding_parameters(setting));
   blocks.head_size = unit_size(setting, local_head_parameters(setting, false));
   blocks.split_head_size = unit_size(setting, local_head_parameters(setting, true));
+  for (const bool at_end : {false, true}) {
+    if (setting.spread == 1) break;
+    const std::size_t at = at_end ? 1 : 0;
+    blocks.embedding_parts[at] = {price(build_embedding(setting, false, at_end), where),
+                                  unit_size(setting, local_embedding_parameters(setting, at_end))};
+    blocks.head_parts[at] = {price(build_head(setting, false, at_end), where),
+                             unit_size(setting, local_head_parameters(setting, false, at_end))};
+  }
   return blocks;
 }
 

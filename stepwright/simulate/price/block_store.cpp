@@ -15,6 +15,7 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           usual ? 0 : size.pipeline,
           usual ? 0 : size.data,
           size.pipeline > 1,
+          traits_of(plan.schedule.kind).spreads_vocabulary ? size.pipeline : 0,
           plan.sequence_parallel,
           plan.overlap.tensor,
           plan.overlap.tensor_gradients,

@@ -30,6 +30,11 @@ BlockCost ChunkCost::gradients(BackwardForm form) const {
   return sum;
 }
 
+const BlockCost& ChunkCost::joint(Direction direction) const {
+  if (direction == Direction::kEmbed) return embed;
+  return direction == Direction::kPredict ? predict : embed_gradient;
+}
+
 /// A cut backward begins beside all that the forward kept, and ends beside all that the weight
 /// gradients need.
 PeakBytes ChunkCost::data_peak() const {

@@ -24,6 +24,10 @@ struct ChunkCost {
   PeakBytes backward_peak;
   PeakBytes weight_peak;
   PeakBytes whole_peak;
+  /// What the position does together with all others, said of its first chunk.
+  BlockCost embed{};
+  BlockCost predict{};
+  BlockCost embed_gradient{};
   UnitSize cut_size;  ///< Parameters of blocks whose backward is cut.
   /// Of them those of blocks whose data gradients begin to write gradients that leave: norms do,
   /// adapters do not.
@@ -40,6 +44,8 @@ struct ChunkCost {
   /// Both gradients of a micro-batch.
   [[nodiscard]] BlockCost gradients(BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;
+  /// What of it is done together.
+  [[nodiscard]] const BlockCost& joint(Direction direction) const;
   /// The bytes of parts that may be cut or not.
   [[nodiscard]] ChunkBytes bytes() const;
 };

@@ -122,14 +122,42 @@ void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockC
                                 const Plan& plan, const Place& place) const {
   const Placement placement = placement_of(plan);
   const ChunkContent& content = contents_[static_cast<std::size_t>(placement.model_chunk(place))];
-  if (placement.holds_embedding(place)) {
+  const bool spreads = traits_of(plan.schedule.kind).spreads_vocabulary;
+  if (!spreads && placement.holds_embedding(place)) {
     add_end(chunk, stage, blocks.embedding_with(content.recompute), blocks.embedding_size);
     const bool rests = embedding_gradients(job_.model) == GradientPath::kAbove;
     if (rests) stage.resting.add(blocks.embedding_size, 1);
   }
   add_layers(chunk, stage, blocks, content);
   keep_layer_peaks(chunk, blocks, content);
-  add_head(chunk, stage, blocks, plan, place);
+  if (!spreads) add_head(chunk, stage, blocks, plan, place);
+}
+
+/// The position's parts of embedding and head. Floors are of the head alone, which stands between
+/// its first forward and its last backward.
+void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const Plan& plan) {
+  const Placement placement = placement_of(plan);
+  const auto part = [&](const std::array<BlockCosts::Part, 2>& parts, bool at_end) {
+    const BlockCosts::Part& own = parts[at_end ? 1 : 0];
+    stage.size += own.size;
+    stage.blocks.keep(own.size);
+    ++stage.units;
+    ++stage.trained_units;
+    return own.cost;
+  };
+  stage.head = placement.holds_head(stage.position);
+  const BlockPairCost embedding =
+      part(blocks.embedding_parts, placement.holds_embedding(stage.position));
+  const BlockPairCost head = part(blocks.head_parts, stage.head);
+  ChunkCost& chunk = chunks_.front();
+  chunk.embed = embedding.forward;
+  chunk.embed_gradient = embedding.backward;
+  chunk.predict = head.forward;
+  chunk.predict.add(head.backward, 1);
+  chunk.predict.retained_bytes = 0;
+  stage.forward.add(chunk.predict, 1);
+  stage.forward.serial_s += chunk.embed.serial_s;
+  stage.backward.serial_s += chunk.embed_gradient.serial_s;
 }
 
 PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
@@ -168,6 +196,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     stage.backward.add(chunk.gradients(form_), 1);
     slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
   }
+  if (traits_of(plan.schedule.kind).spreads_vocabulary) add_joint(stage, blocks, plan);
   for (const UnitSize& size : sizes) {
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
@@ -294,11 +323,17 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
                            back * send.arrival_s,
                 .backward = whole.seconds + messages,
                 .data = chunks_[i].backward.seconds + messages,
-                .weight = chunks_[i].weight.seconds};
+                .weight = chunks_[i].weight.seconds,
+                .embed = chunks_[i].embed.seconds,
+                .predict = chunks_[i].predict.seconds,
+                .embed_gradient = chunks_[i].embed_gradient.seconds};
     floors[i] = {.forward = chunks_[i].forward.floor_s,
                  .backward = whole.floor_s,
                  .data = chunks_[i].backward.floor_s,
-                 .weight = chunks_[i].weight.floor_s};
+                 .weight = chunks_[i].weight.floor_s,
+                 .embed = chunks_[i].embed.floor_s,
+                 .predict = chunks_[i].predict.floor_s,
+                 .embed_gradient = chunks_[i].embed_gradient.floor_s};
     weight_floor_[at] += chunks_[i].weight.floor_s;
   }
 }

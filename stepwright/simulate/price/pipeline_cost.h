@@ -46,6 +46,7 @@ class PipelinePricer {
                 const Place& place) const;
   void add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                   const Place& place) const;
+  void add_joint(StageCost& stage, const BlockCosts& blocks, const Plan& plan);
   [[nodiscard]] PeakBytes activations(const Plan& plan, StageCost& stage);
   void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);

@@ -130,7 +130,10 @@ const BlockCosts& Pricer::blocks(const Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
-PipelineCost Pricer::pipeline(const BlockCosts& blocks, const Plan& plan, Played played) {
+PipelineCost Pricer::pipeline(const BlockCosts& given, const Plan& plan, Played played) {
+  // Who shares blocks among schedules has asked for them without this one's parts of the tables.
+  const bool spreads = traits_of(plan.schedule.kind).spreads_vocabulary;
+  const BlockCosts& blocks = spreads ? this->blocks(plan) : given;
   PipelineCost cost =
       store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
   for (const StageCost& stage : cost.stages) {

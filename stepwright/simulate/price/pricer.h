@@ -107,6 +107,12 @@ struct BlockCosts {
   BlockPairCost head;     ///< The work is the same with a table of its own and a borrowed one.
   double sent_bytes = 0;  ///< Of one message to the neighbouring position.
   double arrival_s = 0;   ///< What the receiver does before it can use it.
+  /// Where positions share the vocabulary: of those between the ends of the model and at them.
+  struct Part {
+    BlockPairCost cost;
+    UnitSize size;
+  };
+  std::array<Part, 2> embedding_parts, head_parts;
   UnitSize embedding_size;
   UnitSize head_size;        ///< Untied, or with the table on the same rank.
   UnitSize split_head_size;  ///< Tied, with a copy of its own.

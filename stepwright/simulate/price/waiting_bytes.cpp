@@ -40,6 +40,11 @@ PeakBytes played_bytes(const std::vector<ChunkCost>& chunks, const std::vector<M
       case Direction::kWeightGradient:
         most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
         break;
+      case Direction::kEmbed:
+      case Direction::kPredict:
+      case Direction::kEmbedGradient:
+        most.keep(chunk.joint(moment.part.direction).peak, bytes);
+        break;
       case Direction::kBackward:
         most.keep(cuts ? chunk.whole_peak : chunk.backward_peak,
                   bytes - chunk.forward.retained_bytes);

@@ -14,8 +14,8 @@ namespace {
 constexpr int kMostReceives = 64;
 
 bool couples_stages(GroupKind group) {
-  return group == GroupKind::kEmbedding || group == GroupKind::kNorm ||
-         group == GroupKind::kExpertNorm || group == GroupKind::kWorld;
+  return group == GroupKind::kEmbedding || group == GroupKind::kPipeline ||
+         group == GroupKind::kNorm || group == GroupKind::kExpertNorm || group == GroupKind::kWorld;
 }
 
 Role role_of(const Operator& op, bool meetings) {

@@ -32,6 +32,7 @@ std::string_view collective_name(OperatorKind kind) {
     case OperatorKind::kShift: return "sendrecv";
     case OperatorKind::kSend: return "send";
     case OperatorKind::kReceive: return "recv";
+    case OperatorKind::kBroadcast: return "broadcast";
     default: return {};
   }
 }

@@ -247,6 +247,29 @@ TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
   }
 }
 
+TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
+  Dice dice(9);
+  for (int drawn = 0; drawn < 300;) {
+    const Job job = dice.job();
+    Plan plan = dice.plan(job);
+    plan.schedule = {.kind = ScheduleKind::kSpreadVocabulary};
+    plan.layers.clear();
+    if (broken_rule(job, plan)) continue;
+    ++drawn;
+    const CostModel cost(job);
+    const StepProgram program = build_program(job, plan);
+    const double time =
+        simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan).step_time_s;
+    Pricer pricer(job, cost);
+    const Price price = pricer.price(plan);
+    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
+    EXPECT_LE(price.memory_bytes, memory_report(job, program).peak_bytes + 1) << plan_text(plan);
+    // Nothing is hidden of what positions do together; of the rest messages of data parallelism.
+    EXPECT_NEAR(price.seconds / time, 1, 0.25) << plan_text(plan);
+  }
+}
+
 /// What the search drops for its memory does not fit; what it keeps is accounted exactly before it
 /// is shown.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
