@@ -103,6 +103,15 @@ const RankCase kPipeline[] = {
     {"DualPipeVReduces", 4, kTied,
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: dualpipev\nsharding: GGG\n"
      "recompute: full\n"},
+    {"SpreadVocabulary", 4, kLlama,
+     "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: 1f1b-vocab\n"},
+    {"SpreadVocabularyOfTensorRanks", 8, kTied,
+     "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: 1f1b-vocab\nsharding: NNG\n",
+     "  kernels: {fused_cross_entropy: true}\n"},
+    {"SpreadVocabularyOfShards", 4, kNeoX,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: 1f1b-vocab\nsharding: GGG\n"
+     "recompute: full\n"},
     {"Found", 4, kTied,
      "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: {kind: auto, hop_ns: 200, "
      "room_bytes: [4, 4, 4, 4], kept_bytes: [[1, 1], [1, 1], [1, 1], [1, 1]], "

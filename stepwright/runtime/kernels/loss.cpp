@@ -9,7 +9,7 @@ namespace {
 
 /// The first entry of the vocabulary that this rank holds.
 std::int64_t first_entry(const Call& call) {
-  return call.rank.place.tensor * call.op.shape.columns;
+  return vocabulary_part(call.rank.setting, call.rank.place) * call.op.shape.columns;
 }
 
 /// The model's logits in the exact type: those of the head scaled and capped.

@@ -94,6 +94,14 @@ void Communicator::all_reduce(const Operator& op, at::Tensor& buffer) {
   wait(describe(op), backend_->allreduce(buffers, options));
 }
 
+void Communicator::broadcast(const Operator& op, at::Tensor& buffer, std::int64_t from) {
+  record(op, buffer);
+  std::vector<at::Tensor> buffers{buffer};
+  c10d::BroadcastOptions options;
+  options.rootRank = from;
+  wait(describe(op), backend_->broadcast(buffers, options));
+}
+
 void Communicator::all_gather(const Operator& op, at::Tensor& whole, at::Tensor part) {
   record(op, whole);
   wait(describe(op), backend_->_allgather_base(whole, part));

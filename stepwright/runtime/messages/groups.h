@@ -39,6 +39,8 @@ class Communicator {
 
   /// Sums the buffer over the group in place.
   void all_reduce(const Operator& op, at::Tensor& buffer);
+  /// The buffer of one member, by its place, to all others.
+  void broadcast(const Operator& op, at::Tensor& buffer, std::int64_t from);
   /// `whole` holds the parts of all ranks in order.
   void all_gather(const Operator& op, at::Tensor& whole, at::Tensor part);
   /// `whole` holds what each rank gets, in order; `part` becomes the sum of this rank's.

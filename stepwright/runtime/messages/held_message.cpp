@@ -23,6 +23,7 @@ void HeldMessage::send(Communicator& group) {
     case OperatorKind::kAllGather: return group.all_gather(op_, whole_, other_);
     case OperatorKind::kReduceScatter: return group.reduce_scatter(op_, other_, whole_);
     case OperatorKind::kAllToAll: return group.all_to_all(op_, other_, whole_);
+    case OperatorKind::kBroadcast: return group.broadcast(op_, whole_, 0);
     default: return group.shift(op_, whole_, other_);
   }
 }

@@ -58,6 +58,19 @@ void reduce_scatter(Call& call) {
   call.write(0, std::move(part));
 }
 
+/// Rows between the embedding or the head and the positions that have a part of its table.
+void broadcast(Call& call) {
+  const Setting& s = call.rank.setting;
+  const Placement placement = placement_of(call.rank.plan);
+  const std::int64_t from =
+      call.op.part == LayerPart::kHead ? placement.head_position() : placement.embedding_position();
+  at::Tensor buffer =
+      call.reads.empty() ? empty(call, s.rows, s.model->hidden) : call.read(0).contiguous();
+  check_payload(call.op, buffer.numel());
+  call.rank.groups.of(call.op).broadcast(call.op, buffer, from);
+  call.write(0, std::move(buffer));
+}
+
 void send(Call& call) {
   const at::Tensor buffer = call.read(0).contiguous();
   check_payload(call.op, buffer.numel());
@@ -92,6 +105,7 @@ void run_message(Call& call) {
     case OperatorKind::kAllGather:
       return call.op.purpose == Purpose::kColumns ? gather_columns(call) : all_gather(call);
     case OperatorKind::kReduceScatter: return reduce_scatter(call);
+    case OperatorKind::kBroadcast: return broadcast(call);
     case OperatorKind::kSend: return send(call);
     case OperatorKind::kReceive: return receive(call);
     default: break;

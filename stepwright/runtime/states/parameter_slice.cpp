@@ -93,7 +93,7 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
                          .start = whole.start};
     if (own.expert) slice.first_copy = place.expert * own.copies;
     if (whole.split == Split::kVocabulary) {
-      slice.row_of = vocabulary_rows(whole.rows, own.rows, rank);
+      slice.row_of = vocabulary_rows(whole.rows, own.rows, vocabulary_part(s, place));
     } else {
       const bool cut = whole.split == Split::kColumn;
       slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
