@@ -349,6 +349,8 @@ def model_of(row: Row) -> dict:
         model["experts"] = experts_of(row, moe)
     if name.has("with mtp"):
         model |= {"multi_token_layers": 1, "count_multi_token": True}
+    if row.text("framework") == VOCABULARY_FORK:  # tables of their own for input and output
+        model["tied"] = False
     return model
 
 
@@ -569,9 +571,33 @@ def recompute_of(row: Row, model: dict) -> str | dict | None:
     raise NoPlanError(f"recompute '{row.text('recompute')}': no such word")
 
 
-def layers_of(notes: Words) -> list[int] | None:
+# The program of 2411.05288, sail-sg/VocabularyParallelism, a fork of Megatron-LM.
+VOCABULARY_FORK = "Megatron-LM + vocab parallel"
+
+
+def redistributed(row: Row) -> list[int]:
+    """The layers of positions of which the last also has the head, so that the one with most FLOPs
+    has as few as can be (2411.05288, "Redis"); where it is no better than even ones these. The
+    positions before the last have one more, as peaks of the first are those of even layers."""
+    layers, positions = row.number("layers"), row.number("pp")
+    hidden, length = row.number("hidden"), row.number("seq_len")
+    head = 2 * row.number("vocab") / (24 * hidden + 4 * length)  # in layers
+
+    def most(last: int) -> float:
+        return max(-(-(layers - last) // (positions - 1)), last + head)
+
+    even = layers // positions
+    last = min(range(even, -1, -1), key=most)
+    rest, more = divmod(layers - last, positions - 1)
+    return [rest + (i >= positions - 1 - more) for i in range(positions - 1)] + [last]
+
+
+def layers_of(row: Row) -> list[int] | None:
     """The decoder layers of each chunk that a layout of Megatron-Core lists, t for each of them
-    ("layout Et*4|(t*4|)*14tmL")."""
+    ("layout Et*4|(t*4|)*14tmL"), or those of a redistribution."""
+    notes = row.words("overlap_notes")
+    if notes.has("layer redistribution"):
+        return redistributed(row)
     found = re.search(r"layout ([etml*()|\d]+)", notes.text)
     if not found:
         return None
@@ -722,7 +748,8 @@ def plan_of(row: Row, job: dict) -> dict:
         "recompute": recompute_of(row, model),
         "accumulate": accumulate_of(row, job),
         "overlap": overlap_of(row, job),
-        "layers": layers_of(row.words("overlap_notes")),
+        "layers": layers_of(row),
+        "schedule": "1f1b-vocab" if row.words("overlap_notes").has("interlaced pipeline") else "",
     }
     return plan | {key: value for key, value in told.items() if value}
 
@@ -759,8 +786,8 @@ def refuse(row: Row) -> None:
     notes, name, moe = row.words("overlap_notes"), row.words("model"), row.words("moe")
     if notes.has("dualpipe"):
         raise NoPlanError("DualPipe: no such schedule")
-    if notes.has("vocab parallel, ", "interlaced pipeline", "layer redistribution"):
-        raise NoPlanError("vocabulary spread over pipeline stages")
+    if notes.has("vocab parallel, "):
+        raise NoPlanError("vocabulary over pipeline stages that do not meet for it")
     if notes.has("offload"):
         raise NoPlanError("activations or states off the GPU")
     for word, why in UNSAID:
