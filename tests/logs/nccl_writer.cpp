@@ -30,6 +30,7 @@ std::vector<WrittenCall> written_calls(const StepProgram& program, const Grid& g
         case OperatorKind::kAllGather: add("AllGather"); break;
         case OperatorKind::kReduceScatter: add("ReduceScatter"); break;
         case OperatorKind::kAllToAll: add("AlltoAll"); break;
+        case OperatorKind::kBroadcast: add("Broadcast"); break;
         case OperatorKind::kSend: add("Send", (at + 1) % size); break;
         case OperatorKind::kReceive: add("Recv", (at + size - 1) % size); break;
         default: add("Send", (at + 1) % size), add("Recv", (at + size - 1) % size);

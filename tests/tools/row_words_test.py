@@ -186,9 +186,21 @@ class Sentences(unittest.TestCase):
         self.assertEqual(plan(overlap_notes=notes)["overlap"], stated)
 
     def test_layouts_of_layers(self):
+        def layers(notes: str) -> list[int] | None:
+            return row_words.layers_of(Row({"overlap_notes": notes}))
+
         notes = "MTP 1 layer; layout Et*4|(t*4|)*14tmL; paged stash"
-        self.assertEqual(row_words.layers_of(Words(notes)), [4] * 15 + [1])
-        self.assertIsNone(row_words.layers_of(Words("1F1B")))
+        self.assertEqual(layers(notes), [4] * 15 + [1])
+        self.assertIsNone(layers("1F1B"))
+
+    def test_vocabulary_over_positions(self):
+        """A head of 64,000 tokens takes 1.6 layers of width 3,072 at a length of 2,048."""
+        sizes = {"layers": "32", "hidden": "3072", "seq_len": "2048", "pp": "8", "vocab": "64000"}
+        notes = "1F1B with layer redistribution"
+        self.assertEqual(plan(overlap_notes=notes, **sizes)["layers"], [4] * 6 + [5, 3])
+        small = sizes | {"vocab": "32000"}
+        self.assertEqual(plan(overlap_notes=notes, **small)["layers"], [4] * 8)
+        self.assertEqual(plan(overlap_notes="interlaced pipeline")["schedule"], "1f1b-vocab")
 
     def test_torchtitan(self):
         titan = dict(framework="torchtitan", year="2024", precision="float8 rowwise", pp="1")
