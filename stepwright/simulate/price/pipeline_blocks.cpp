@@ -1,0 +1,132 @@
+// What the chunks of a pipeline are made of.
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/pipeline_cost.h"
+
+namespace stepwright {
+
+void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                                const ChunkContent& content) const {
+  for (const AlikeLayers& alike : content.alike) {
+    const BlockCosts::Layer& layer = blocks.layers[alike.which];
+    const BlockCosts::Recomputed& costs = layer.of(content.place(alike));
+    chunk.add(costs.cost, cuts() ? &costs.split() : nullptr, form_,
+              static_cast<double>(alike.count));
+    stage.units += alike.count;
+    stage.blocks.keep(layer.size);
+    if (layer.size.expert > 0) stage.routed_units += alike.count;
+    if (layer.size.trains()) stage.trained_units += alike.count;
+    if (cuts()) chunk.cut_size.dense += alike.count * layer.size.dense;
+    if (cuts()) chunk.cut_size.expert += alike.count * layer.size.expert;
+    if (!job_.model.adapters) chunk.begun_size = chunk.cut_size;
+    stage.size.add(layer.size, alike.count);
+    if (layer.which.gradients == GradientPath::kAbove) stage.resting.add(layer.size, alike.count);
+  }
+}
+
+/// The moments of a chunk's layers, each kind's at its last, beside all that the chunk keeps before
+/// that one; the costs of the layers and of an embedding are in the chunk.
+void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
+                                      const ChunkContent& content) const {
+  const auto costs_of = [&](const AlikeLayers& layers) -> const BlockCosts::Recomputed& {
+    return blocks.layers[layers.which].of(content.place(layers));
+  };
+  for (const AlikeLayers& alike : content.alike) {
+    const BlockCosts::Recomputed& own = costs_of(alike);
+    KeptBytes before{chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
+                     chunk.backward.retained_bytes - own.split().data.retained_bytes};
+    for (std::size_t i = 0; i < alike.behind.size(); ++i) {
+      const BlockCosts::Recomputed& behind = costs_of(content.alike[i]);
+      const auto count = static_cast<double>(alike.behind[i]);
+      before.forward -= count * behind.cost.forward.retained_bytes;
+      before.data -= count * behind.split().data.retained_bytes;
+    }
+    chunk.keep_peaks(own.cost, cuts() ? &own.split() : nullptr, form_, before);
+  }
+}
+
+/// What a multi-token layer takes beside what the layers of a chunk of the model recompute.
+const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
+                                                 std::int64_t chunk) const {
+  const ChunkContent& content = contents_[static_cast<std::size_t>(chunk)];
+  return blocks.multi_token.of(content.recomputed_place).cost;
+}
+
+/// A block at an end of the model, behind what the chunk has until then.
+void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
+                             const UnitSize& size) const {
+  const KeptBytes before{.forward = chunk.forward.retained_bytes};
+  chunk.add(cost, nullptr, form_, 1);
+  chunk.keep_peaks(cost, nullptr, form_, before);
+  stage.size += size;
+  stage.blocks.keep(size);
+  ++stage.units;
+  if (size.trains()) ++stage.trained_units;
+}
+
+/// Multi-token layers and head, where the chunk has them.
+void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                              const Plan& plan, const Place& place) const {
+  const Placement placement = placement_of(plan);
+  const bool first = placement.holds_embedding(place);
+  const bool last = placement.holds_head(place);
+  const bool split_table =
+      shares_table(job_.model) && placement.embedding_position() != placement.head_position();
+  if (last) {
+    add_end(chunk, stage, blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
+  }
+  for (std::int64_t i = 0; last && i < blocks.multi_tokens; ++i) {
+    add_end(chunk, stage, multi_token(blocks, placement.model_chunk(place)),
+            split_table && i == 0 ? blocks.split_multi_token_size : blocks.multi_token.size);
+    if (blocks.multi_token.size.expert > 0) ++stage.routed_units;
+  }
+  if (split_table && (first || last)) {
+    stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense +
+                       blocks.split_multi_token_size.dense - blocks.multi_token.size.dense;
+  }
+  stage.head = stage.head || last;
+}
+
+/// The blocks of a chunk, in their order.
+void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                                const Plan& plan, const Place& place) const {
+  const Placement placement = placement_of(plan);
+  const ChunkContent& content = contents_[static_cast<std::size_t>(placement.model_chunk(place))];
+  const bool spreads = traits_of(plan.schedule.kind).spreads_vocabulary;
+  if (!spreads && placement.holds_embedding(place)) {
+    add_end(chunk, stage, blocks.embedding_with(content.recompute), blocks.embedding_size);
+    const bool rests = embedding_gradients(job_.model) == GradientPath::kAbove;
+    if (rests) stage.resting.add(blocks.embedding_size, 1);
+  }
+  add_layers(chunk, stage, blocks, content);
+  keep_layer_peaks(chunk, blocks, content);
+  if (!spreads) add_head(chunk, stage, blocks, plan, place);
+}
+
+/// The position's parts of embedding and head. Floors are of the head alone, which stands between
+/// its first forward and its last backward.
+void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const Plan& plan) {
+  const Placement placement = placement_of(plan);
+  const auto part = [&](const std::array<BlockCosts::Part, 2>& parts, bool at_end) {
+    const BlockCosts::Part& own = parts[at_end ? 1 : 0];
+    stage.size += own.size;
+    stage.blocks.keep(own.size);
+    ++stage.units;
+    ++stage.trained_units;
+    return own.cost;
+  };
+  stage.head = placement.holds_head(stage.position);
+  const BlockPairCost embedding =
+      part(blocks.embedding_parts, placement.holds_embedding(stage.position));
+  const BlockPairCost head = part(blocks.head_parts, stage.head);
+  ChunkCost& chunk = chunks_.front();
+  chunk.embed = embedding.forward;
+  chunk.embed_gradient = embedding.backward;
+  chunk.predict = head.forward;
+  chunk.predict.add(head.backward, 1);
+  chunk.predict.retained_bytes = 0;
+  stage.forward.add(chunk.predict, 1);
+  stage.forward.serial_s += chunk.embed.serial_s;
+  stage.backward.serial_s += chunk.embed_gradient.serial_s;
+}
+
+}  // namespace stepwright
