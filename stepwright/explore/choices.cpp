@@ -119,6 +119,8 @@ Json job_controls() {
   for (const auto& [flag, name] : kKernelFlags) {
     controls.push_back({{"place", "job.kernels." + std::string(name)}, {"kind", "flag"}});
   }
+  controls.push_back({{"place", "job.kernels.loss_chunks"}, {"kind", "number"}});
+  controls.push_back(words_control("job.kernels.loss_keeps", named_words(kLossKeepsNames)));
   // Plan files have these two where the precision leaves a choice.
   controls.push_back(words_control("job.kernels.casts", named_words(kCastNames)));
   controls.push_back(words_control("job.kernels.masters", named_words(kMasterNames)));

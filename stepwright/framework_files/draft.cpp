@@ -338,6 +338,10 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.framework = draft.framework;
   job.kernels = default_kernels(job.framework, job.cluster.device);
   job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
+  if (draft.loss) {
+    job.kernels.loss_chunks = draft.loss->chunks;
+    job.kernels.loss_keeps = draft.loss->keeps;
+  }
   for (const auto& [kernel, on] : draft.kernels) job.kernels.*kernel = on;
   job.kernels.masters = draft.masters.value_or(job.kernels.masters);
   job.kernels.cuda_graphs = draft.cuda_graphs;

@@ -64,6 +64,17 @@ struct PackingWords {
   bool joined = false;
 };
 
+/// How files take the loss: `Kernels::loss_chunks` and `Kernels::loss_keeps`.
+struct LossWords {
+  std::int64_t chunks = 1;
+  LossKeeps keeps = LossKeeps::kLogits;
+};
+/// linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py: gradients in the
+/// forward, of chunks of a size that follows from the model's.
+inline constexpr LossWords kLigerLoss{0, LossKeeps::kGradients};
+/// apple/ml-cross-entropy cut_cross_entropy/cce.py.
+inline constexpr LossWords kCutLoss{1, LossKeeps::kSums};
+
 /// The plan and job as the files of a framework say them, before what they leave open is settled.
 struct Draft {
   Framework framework;
@@ -93,6 +104,7 @@ struct Draft {
   Dispatcher dispatcher = Dispatcher::kAllToAll;
   std::optional<AttentionKernel> attention;
   bool fused_cross_entropy = false;
+  std::optional<LossWords> loss;
   std::vector<std::pair<bool Kernels::*, bool>> kernels;  ///< That files switch on or off.
   std::optional<Masters> masters;  ///< Where the type of parameters says what updates compute with.
   CudaGraphs cuda_graphs;
@@ -117,6 +129,12 @@ struct Draft {
   /// Why the framework itself would not start it, though the plan is legal.
   std::optional<Rejected> refused;
 
+  /// Where `on`, Liger's kernel stands for the head and its loss.
+  void take_liger(bool on) {
+    if (!on) return;
+    fused_cross_entropy = true;
+    loss = kLigerLoss;
+  }
   /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
   void leave_out(Node setting, std::string why) {
     leave_out(unread_setting(setting), std::move(why));

@@ -65,6 +65,12 @@ struct StageFacts {
   double wide_gradients = 0;
 };
 
+/// Tokens of a loss up to the last one that an operator works on: of its last chunk all.
+double tokens_until(const Operator& op) {
+  const std::int64_t last = op.rows.first + op.rows.count;
+  return static_cast<double>(op.rows.count > 0 ? last : op.shape.rows);
+}
+
 StageFacts facts_of(const Job& job, const StepProgram& program, const Stage& stage) {
   StageFacts facts;
   for_each_operator(program, stage, [&](const Template& piece, const Operator& op) {
@@ -82,7 +88,8 @@ StageFacts facts_of(const Job& job, const StepProgram& program, const Stage& sta
         break;
       case OperatorKind::kReceive: facts.stage_input = written_bytes(piece, op); break;
       case OperatorKind::kLossLocal:
-        facts.batch = rows * (kBatchBytesPerToken + static_cast<double>(job.length));
+        facts.batch = std::max(facts.batch, tokens_until(op) * (kBatchBytesPerToken +
+                                                                static_cast<double>(job.length)));
         break;
       case OperatorKind::kNormSquare:
         if (size_bytes(op.dtype, 1) < size_bytes(DType::kFp32, 1)) {

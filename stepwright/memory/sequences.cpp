@@ -45,14 +45,20 @@ class Between {
     return program_.templates[static_cast<std::size_t>(item(position).which)];
   }
 
-  /// The item whose backward begins with the loss; -1 where there is none.
+  /// The item whose backward begins with the loss, or with what a forward has made of it; -1 where
+  /// there is none.
   [[nodiscard]] std::int32_t head_position() const {
     for (std::int32_t i = 0; i < count(); ++i) {
+      if (!item(i).units.empty() && item(i).units.front() == kHeadUnit && computes(i)) return i;
       for (const Operator& op : piece(i).operators) {
         if (op.kind == OperatorKind::kLossLocal) return i;
       }
     }
     return -1;
+  }
+
+  [[nodiscard]] bool computes(std::int32_t position) const {
+    return !piece(position).operators.empty() && !own_stream(piece(position));
   }
 
   void lay_inputs(std::int32_t taker) {
@@ -126,6 +132,7 @@ double made_elements(const Template& piece) {
   double sum = 0;
   for (const Operator& op : piece.operators) {
     if (op.parameter < 0 || op.phase != Phase::kWeightGradient) continue;
+    if (op.rows.first > 0) continue;  // Later chunks add to that of the first.
     sum += static_cast<double>(piece.parameters[static_cast<std::size_t>(op.parameter)].elements());
   }
   return sum;

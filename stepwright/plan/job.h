@@ -89,6 +89,20 @@ enum class Masters : std::uint8_t { kBeside, kAlone, kNone };
 inline constexpr Named<Masters> kMasterNames[] = {
     {Masters::kBeside, "beside"}, {Masters::kAlone, "alone"}, {Masters::kNone, "none"}};
 
+/// What stands of a loss, or of each chunk of one, between its forward and its backward. kLogits:
+/// its logits, or what a loss makes of them. kGradients: its forward goes on to the gradients of
+/// its rows and of the head's weight, of which all chunks have one (Liger's fused linear cross
+/// entropy). kRows: the input of the head alone, of which the backward makes logits again, chunk by
+/// chunk. kSums: the same and the sum of each token's exponentials, by kernels that write no logits
+/// at all (cut cross entropy, arXiv 2411.09009).
+enum class LossKeeps : std::uint8_t { kLogits, kGradients, kRows, kSums };
+inline constexpr Named<LossKeeps> kLossKeepsNames[] = {{LossKeeps::kLogits, "logits"},
+                                                       {LossKeeps::kGradients, "gradients"},
+                                                       {LossKeeps::kRows, "rows"},
+                                                       {LossKeeps::kSums, "sums"}};
+
+inline constexpr std::int64_t kMostLossChunks = 1024;
+
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
   AttentionKernel attention = AttentionKernel::kFlash2;
@@ -106,6 +120,11 @@ struct Kernels {
   /// PyTorch's own loss: the same over the rank's own share of the vocabulary, or over all of it,
   /// whose logits pipelines alone hold; compiled where `fused_cross_entropy` is.
   bool plain_loss = false;
+  /// The head's product and the loss are taken of so many parts of a micro-batch's tokens, one
+  /// after the other; 0: of as many as the logits are wider than the rows (`loss_chunks`,
+  /// step/loss.h).
+  std::int64_t loss_chunks = 1;
+  LossKeeps loss_keeps = LossKeeps::kLogits;
   /// Activations between stages travel in one part per tensor rank and are gathered on arrival
   /// (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.
   bool scattered_pipeline = false;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "stepwright/step/emit.h"
 
 namespace stepwright {
@@ -49,11 +52,13 @@ TensorId experts_block_backward(Emit& e, TensorId dy);
 TensorId embedded_rows(Emit& e);
 void embedded_rows_backward(Emit& e, TensorId dy);
 
-/// The norm before the head, the head and its cross entropy; the gradient of the rows, with that
-/// which goes by them where there is one. A position that has a part of the table alone takes in no
-/// rows and gives no gradient (-1).
-void predict(Emit& e, TensorId x, const NormRole& norm);
-TensorId predict_backward(Emit& e, const NormRole& norm, TensorId beside);
+/// The norm before the head, the head and its cross entropy; returns what each chunk of the loss
+/// keeps beside `e.kept` (`head_loss`). The gradient of the rows, with that which goes by them
+/// where there is one. A position that has a part of the table alone takes in no rows and gives no
+/// gradient (-1).
+std::vector<Kept> predict(Emit& e, TensorId x, const NormRole& norm);
+TensorId predict_backward(Emit& e, const NormRole& norm, std::span<const Kept> chunks,
+                          TensorId beside);
 
 /// The two branches of a layer, and what of them runs again in the backward.
 class LayerWriter {

@@ -101,6 +101,7 @@ Operator product_operator(const Emit& e, Phase phase, const Product& p) {
           .dtype = p.wide ? e.s.storage : e.s.matrix,
           .routed = p.groups > 0,
           .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
+          .rows = e.rows,
           .part = p.part,
           .parameter = e.out.parameter(p.part)};
 }
@@ -152,9 +153,10 @@ TensorId linear(Emit& e, TensorId x, const Product& p) {
   return y;
 }
 
-TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held) {
+TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held,
+                              TensorId into) {
   const TensorId weight = wide_weight(e, Phase::kDataGradient, p);
-  const TensorId dx = product_result(e, "gradient", p, p.inner);
+  const TensorId dx = into >= 0 ? into : product_result(e, "gradient", p, p.inner);
   e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held}, {dx});
   return dx;
 }

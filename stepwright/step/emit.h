@@ -17,6 +17,7 @@ struct Emit {
   Phase forward = Phase::kForward;  ///< kRecompute when a backward runs a forward again.
   TensorId parameters = -1;         ///< The layer's gathered parameters, when they are sharded.
   TensorId gradients = -1;          ///< The layer's gradients on their way to being reduced.
+  Slice rows{};                     ///< The chunk of a loss that is written; none: all rows.
   bool splits_gate = false;         ///< The halves of a gated product are products of their own.
   ModuleEnds* ends = nullptr;       ///< In a forward: where its modules end.
   Rematerialisation* rematerialisation = nullptr;  ///< In a backward: runs again what was not kept.
@@ -70,8 +71,10 @@ TensorId product_result(Emit& e, std::string_view name, const Product& p, std::i
 
 /// Output [rows, columns] of a matrix product, without an adapter.
 TensorId linear(Emit& e, TensorId x, const Product& p);
-/// Gradient [rows, inner] with respect to the input.
-TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held = -1);
+/// Gradient [rows, inner] with respect to the input; `held`: what stands until then, `into`: whose
+/// rows it is, where that is more than its own.
+TensorId linear_data_gradient(Emit& e, TensorId dy, const Product& p, TensorId held = -1,
+                              TensorId into = -1);
 /// Gradient of the weight, added to the accumulated one; nothing of a frozen one.
 void linear_weight_gradient(Emit& e, TensorId dy, TensorId x, const Product& p);
 /// Adds an operator's weight gradient to the accumulated one.

@@ -28,7 +28,12 @@ void keep_forward(const StepProgram& program, Sequence& sequence) {
 
 StepProgram forwards_of(const Job& job, Plan plan, MicroBatchSize size) {
   plan.schedule.strands = 1;
-  StepProgram program = build_program(job, plan, size);
+  Job alone = job;
+  // Without a backward a loss makes no gradients.
+  if (alone.kernels.loss_keeps == LossKeeps::kGradients) {
+    alone.kernels.loss_keeps = LossKeeps::kRows;
+  }
+  StepProgram program = build_program(alone, plan, size);
   for (Template& piece : program.templates) piece.saved.clear();
   for (Stage& stage : program.stages) {
     std::erase_if(stage.schedule,

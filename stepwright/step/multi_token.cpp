@@ -103,19 +103,22 @@ BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table
   Kept of_layer;
   Emit inside{forward.builder, s, of_layer, Phase::kForward, forward.parameters, -1};
   const TensorId hidden = layer.forward(inside, into_layer);
-  predict(e, hidden, kAheadNorm);
+  std::vector<Kept> saved = predict(e, hidden, kAheadNorm);
   if (!is_last) forward.builder.output(hidden);
   const Kept kept = all.with(layer.surviving(of_layer, into_layer));
   all = all.with(of_layer);
-  forward.builder.save(kept);
+  saved.insert(saved.begin(), kept);
+  for (const Kept& each : saved) forward.builder.save(each);
 
   Unit backward(s, "multi_token.backward", parameters);
   const TensorId d_ahead =
       is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
-  Kept restored = backward.builder.restore(forward.builder, kept);
+  std::vector<Kept> restored = backward.builder.restore(forward.builder, saved);
   backward.open_gradients();
-  Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
-  const TensorId d_hidden = predict_backward(b, kAheadNorm, d_ahead);
+  Emit b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
+         backward.gradients};
+  const std::span<const Kept> chunks = std::span(restored).subspan(1);
+  const TensorId d_hidden = predict_backward(b, kAheadNorm, chunks, d_ahead);
   backward.builder.output(entry_backward(
       b, layer.backward(b, d_hidden, {forward.builder, all, kept, forward.parameters})));
   backward.close_gradients();

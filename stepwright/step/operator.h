@@ -204,6 +204,8 @@ enum class Purpose : std::uint8_t {
   kMambaScan,     ///< kScan: a decay for each element of the state.
   kOtherUpdate,   ///< kOptimizer: not Adam's in one pass.
   kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+  kHeldGradient,  ///< A weight gradient that a forward holds for the backward.
+  kOnChip,        ///< kLinear: of logits that are never written, with all that is made of them.
 };
 
 /// Whether a message is about parameters, gradients or what a step shares at its end.
@@ -250,7 +252,7 @@ struct Shape {
 using TensorId = std::int16_t;
 using ParameterId = std::int16_t;
 
-/// A run of ids in a template's pool.
+/// A run of ids in a template's pool, or of rows.
 struct Slice {
   std::int32_t first = 0;
   std::int32_t count = 0;
@@ -278,6 +280,8 @@ struct Operator {
   /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;
   /// all-to-all: the local input; point to point: the message).
   std::int64_t payload_elements = 0;
+  /// Of a loss in chunks: the rows that it works on of tensors that have more; none: all.
+  Slice rows{};
   std::int32_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
   LayerPart part{};
   std::string_view name{};  ///< For people; of a part the part's own.

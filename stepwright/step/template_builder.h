@@ -96,6 +96,8 @@ enum class Keep : std::uint8_t {
   kLossTarget,           ///< Logit of each token's target less the largest one.
   kLossSum,              ///< Sum of each token's exponentials.
   kWideLogits,           ///< In fp32, of a plain cross entropy; of a cap.
+  kHeadRowGradient,      ///< Of a loss whose forward goes on to them: that of the head's input,
+  kHeadWeightGradient,   ///< and that of its weight.
   kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.
   kMlpNormCopies,
   kEmbeddingNormCopies,

@@ -95,6 +95,7 @@ TEST(Axolotl, ReadsDegreesOnAMesh) {
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kNone);
   EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
+  EXPECT_EQ(planned.job.kernels.loss_keeps, LossKeeps::kSums);
 }
 
 TEST(Axolotl, WhatIsLeftOfASharedGroupReplicates) {

@@ -202,6 +202,8 @@ TEST(Swift, ReadsTrainersWordsWithItsOwnDeepSpeed) {
   EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
   EXPECT_EQ(planned.job.kernels.attention, AttentionKernel::kFlash2);
   EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
+  EXPECT_EQ(planned.job.kernels.loss_keeps, LossKeeps::kGradients);
+  EXPECT_EQ(planned.job.kernels.loss_chunks, 0) << "by the sizes of the model";
 }
 
 TEST(Swift, AccumulatesSixteenSequencesAndTrainsAdaptersWhereNothingIsSaid) {

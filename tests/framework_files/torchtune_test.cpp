@@ -55,11 +55,39 @@ TEST(Torchtune, TrainsAllWeightsUnderFsdpInTheirOwnType) {
   EXPECT_EQ(job.length, 2048);
   EXPECT_EQ(job.kernels.masters, Masters::kNone);
   EXPECT_FALSE(job.kernels.fused_norm);
+  EXPECT_EQ(job.kernels.loss_chunks, 8);
+  EXPECT_EQ(job.kernels.loss_keeps, LossKeeps::kLogits);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
   EXPECT_EQ(sharding_word(plan.sharding), "GGG");
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
   EXPECT_TRUE(plan.offload.parameters);
   EXPECT_THAT(read.report.read, takes("model._component_", "job.model"));
+}
+
+TEST(Torchtune, TheLossSaysItsChunks) {
+  const auto kernels = [](const std::string& loss) {
+    std::string recipe = tune_recipe("llama3_1.llama3_1_8b", kTuneAdam);
+    const std::string usual = "torchtune.modules.loss.CEWithChunkedOutputLoss";
+    return torchtuned(recipe.replace(recipe.find(usual), usual.size(), loss)).planned.job.kernels;
+  };
+  EXPECT_EQ(kernels("torch.nn.CrossEntropyLoss").loss_chunks, 1);
+  EXPECT_EQ(
+      kernels("torchtune.modules.loss.LinearCrossEntropyLoss\n  num_output_chunks: 16").loss_chunks,
+      16);
+  EXPECT_EQ(kernels("torchtune.modules.loss.LigerLinearCrossEntropyLoss").loss_keeps,
+            LossKeeps::kGradients);
+}
+
+TEST(Torchtune, ALossInChunksIsWrittenAndReadBack) {
+  PlannedJob planned =
+      torchtuned(tune_recipe("llama3_1.llama3_1_8b", kTuneAdam + "compile: True\n")).planned;
+  planned.job.kernels.loss_chunks = 4;
+  const LaunchFile file = export_plan("torchtune", planned, "", false, "plan");
+  EXPECT_THAT(file.text, HasSubstr("num_output_chunks: 4"));
+  EXPECT_EQ(file.started.job.kernels.loss_chunks, 4);
+  planned.job.kernels.loss_keeps = LossKeeps::kSums;
+  EXPECT_EQ(export_plan("torchtune", planned, "", false, "plan").started.job.kernels.loss_keeps,
+            LossKeeps::kLogits);
 }
 
 TEST(Torchtune, AdaptersStandBesideTheModulesThatItNames) {

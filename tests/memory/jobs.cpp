@@ -50,6 +50,9 @@ Job any_job(std::mt19937& random) {
   job.kernels.masters =
       one_of<Masters>(random, {Masters::kBeside, Masters::kAlone, Masters::kNone});
   job.cluster.device.peak_flops[DType::kBf16] = 1e12;
+  job.kernels.loss_chunks = one_of<std::int64_t>(random, {1, 0, 3, 8});
+  job.kernels.loss_keeps = one_of<LossKeeps>(
+      random, {LossKeeps::kLogits, LossKeeps::kGradients, LossKeeps::kRows, LossKeeps::kSums});
   return job;
 }
 

@@ -140,6 +140,9 @@ Job random_training(Dice& dice) {
   job.precision = DType::kFp64;
   job.optimizer = dice.pick<Optimizer>({Optimizer::kAdam, Optimizer::kAdamW});
   job.kernels.fused_cross_entropy = dice.chance(2);
+  job.kernels.loss_chunks = dice.pick<std::int64_t>({1, 1, 0, 3, 5});
+  job.kernels.loss_keeps = dice.pick<LossKeeps>(
+      {LossKeeps::kLogits, LossKeeps::kGradients, LossKeeps::kRows, LossKeeps::kSums});
   return job;
 }
 
@@ -164,9 +167,11 @@ PlannedJob random_training_plan(Dice& dice) {
   }
 }
 
-/// The job on one rank without any choice.
+/// The job on one rank without any choice, its loss whole.
 PlannedJob alone(const PlannedJob& planned) {
   PlannedJob one{planned.job, Plan{}};
+  one.job.kernels.loss_chunks = 1;
+  one.job.kernels.loss_keeps = LossKeeps::kLogits;
   one.job.cluster = small_cluster(1, 2);
   one.job.cluster.device.peak_flops[DType::kFp64] = 1e13;
   one.job.cluster.devices_per_node = 1;

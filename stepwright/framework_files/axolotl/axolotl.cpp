@@ -83,19 +83,28 @@ void read_attention_flags(const Fields& fields, std::vector<LeftOut>& left_out, 
   take_attention(fields, "attn_implementation", left_out, draft);
 }
 
-/// axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy}: heads that never
-/// write all logits.
-void read_loss(const Fields& fields, Draft& draft) {
-  for (const std::string_view key : {"liger_fused_linear_cross_entropy", "cut_cross_entropy",
-                                     "chunked_cross_entropy", "unsloth_cross_entropy_loss"}) {
-    draft.fused_cross_entropy = draft.fused_cross_entropy || fields.flag(key, false);
-  }
+/// Whether the plugin of cut cross entropy is named and not switched off.
+bool names_cut_loss(const Fields& fields) {
   const auto plugins = fields.node().find("plugins");
-  if (!plugins || !plugins->is_sequence() || fields.has("cut_cross_entropy")) return;
+  if (!plugins || !plugins->is_sequence() || fields.has("cut_cross_entropy")) return false;
   for (std::size_t i = 0; i < plugins->size(); ++i) {
-    if (!plugins->at(i).text().ends_with("CutCrossEntropyPlugin")) continue;
-    draft.fused_cross_entropy = fields.has("plugins");
+    if (plugins->at(i).text().ends_with("CutCrossEntropyPlugin")) return fields.has("plugins");
   }
+  return false;
+}
+
+/// axolotl-ai-cloud/axolotl src/axolotl/integrations/{liger,cut_cross_entropy}: heads that never
+/// write all logits; src/axolotl/monkeypatch/loss/chunked.py has all of them, and copies of a chunk
+/// alone.
+void read_loss(const Fields& fields, Draft& draft) {
+  for (const std::string_view key : {"chunked_cross_entropy", "unsloth_cross_entropy_loss"}) {
+    draft.fused_cross_entropy = fields.flag(key, false) || draft.fused_cross_entropy;
+  }
+  draft.take_liger(fields.flag("liger_fused_linear_cross_entropy", false));
+  const bool cuts = fields.flag("cut_cross_entropy", false);
+  if (!cuts && !names_cut_loss(fields)) return;
+  draft.fused_cross_entropy = true;
+  draft.loss = kCutLoss;
 }
 
 /// The section of ringmaster, which picks Ulysses where its ranks divide the heads of keys and

@@ -113,6 +113,16 @@ void add_axolotl_frozen(Tree& file, Architecture model) {
   file.set("unfrozen_parameters", Tree::sequence().add(unfrozen_pattern(model)));
 }
 
+/// Whole logits by chunked copies, Liger's kernel, or the plugin of cut cross entropy.
+void add_axolotl_loss(Tree& file, const Kernels& kernels) {
+  if (!kernels.fused_cross_entropy) return;
+  switch (kernels.loss_keeps) {
+    case LossKeeps::kGradients: file.set("liger_fused_linear_cross_entropy", true); break;
+    case LossKeeps::kSums: file.set("cut_cross_entropy", true); break;
+    default: file.set("chunked_cross_entropy", true); break;
+  }
+}
+
 }  // namespace
 
 std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header) {
@@ -130,7 +140,7 @@ std::string write_axolotl(const PlannedJob& planned, const std::vector<std::stri
   add_axolotl_frozen(file, job.model);
   file.set("optimizer", word_of(job.optimizer));
   add_axolotl_attention(file, job, plan);
-  if (job.kernels.fused_cross_entropy) file.set("liger_fused_linear_cross_entropy", true);
+  add_axolotl_loss(file, job.kernels);
   file.set("gradient_checkpointing", plan.recompute.kind == RecomputeKind::kFull);
   add_axolotl_mesh(file, plan);
   return comment_lines(header) + Document::from(file, "axolotl").to_yaml();

@@ -44,7 +44,7 @@ inline constexpr KnownSetting kArgumentSettings[] = {
     {"bf16", "job.precision"},
     {"fp16", "job.precision"},
     {"optim", "job.optimizer"},
-    {"use_liger_kernel", "job.kernels.fused_cross_entropy"},
+    {"use_liger_kernel", "job.kernels.loss_keeps"},
     {"attn_implementation", "job.kernels.attention"},
     {"use_flash_attention_2", "job.kernels.attention"},
     {"fsdp_config.cpu_offload", "offload"},

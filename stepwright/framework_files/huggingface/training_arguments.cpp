@@ -187,7 +187,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {
     if (arguments.flag(key, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
   }
-  draft.fused_cross_entropy = arguments.flag("use_liger_kernel", draft.fused_cross_entropy);
+  draft.take_liger(arguments.flag("use_liger_kernel", false));
   take_optimizer(arguments, "optim", left_out, draft);
   // DeepSpeed's own argument names the file, too: deepspeed/__init__.py: add_config_arguments.
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";

@@ -169,7 +169,7 @@ void read_factory_program(const HubFiles& files, const Document& document,
   read_weight_types(fields, trainer, draft);
   read_sequence_parallelism(fields, draft);
   read_factory_packing(fields, given, draft);
-  draft.fused_cross_entropy = fields.flag("enable_liger_kernel", draft.fused_cross_entropy);
+  draft.take_liger(fields.flag("enable_liger_kernel", false));
   take_attention(fields, "flash_attn", left_out, draft);
   settle_program(fields, files, trainer, left_out, given, draft, kLlamaFactorySettings);
 }

@@ -90,7 +90,7 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
     file.set("optim", word_of(job.optimizer));
   }
   file.set("flash_attn", llamafactory_attention(job.kernels.attention));
-  if (job.kernels.fused_cross_entropy) file.set("enable_liger_kernel", true);
+  if (job.kernels.loss_keeps == LossKeeps::kGradients) file.set("enable_liger_kernel", true);
   file.set("disable_gradient_checkpointing", plan.recompute.kind != RecomputeKind::kFull);
   if (sharding_word(plan.sharding) != "NNN") {
     file.set("fsdp", "full_shard auto_wrap");

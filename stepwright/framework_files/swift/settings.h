@@ -28,7 +28,7 @@ inline constexpr KnownSetting kSwiftSettings[] = {
     {"optim", "job.optimizer"},
     {"attn_impl", "job.kernels.attention"},
     {"attn_implementation", "job.kernels.attention"},
-    {"use_liger_kernel", "job.kernels.fused_cross_entropy"},
+    {"use_liger_kernel", "job.kernels.loss_keeps"},
     {"tuner_type", "job.adapters", Matters::kYes,
      "what this tuner trains beside or in the place of adapters", "full"},
     {"train_type", "job.adapters", Matters::kYes,

@@ -353,6 +353,15 @@ void read_titan_compile(const Fields& root, Draft& draft) {
   if (has("loss")) draft.fused_cross_entropy = true;
 }
 
+/// torchtitan/components/loss.py: a chunked loss goes back through the head chunk by chunk.
+void read_titan_loss(const Fields& loss, Draft& draft) {
+  if (!loss.word("()", "").starts_with("Chunked")) return;
+  constexpr std::int64_t kUsualChunks = 8;
+  draft.fused_cross_entropy = true;
+  const std::int64_t chunks = loss.integer("num_chunks", kUsualChunks);
+  draft.loss = LossWords{std::min(chunks, kMostLossChunks), LossKeeps::kGradients};
+}
+
 void read_titan_precision(const Fields& root, Draft& draft) {
   static constexpr Named<DType> kTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
   const Fields fields = root.section("training");
@@ -367,7 +376,7 @@ void read_titan_precision(const Fields& root, Draft& draft) {
   draft.framework_gradients = !fields.has("mixed_precision_reduce") && !draft.masters;
   draft.plan.accumulate = fields.choice("mixed_precision_reduce", kTypes, DType::kFp32);
   read_converters(root, draft);
-  if (root.section("loss").word("()", "").starts_with("Chunked")) draft.fused_cross_entropy = true;
+  read_titan_loss(root.section("loss"), draft);
   read_titan_optimizer(root.section("optimizer"), draft);
 }
 

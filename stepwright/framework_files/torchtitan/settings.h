@@ -55,6 +55,7 @@ inline constexpr KnownSetting kTitanSettings[] = {
      "optimizer steps inside the backward, which free gradients"},
     {"fault_tolerance.enable", "", Matters::kYes, "messages between replica groups"},
     {"loss.()", "job.kernels"},
+    {"loss.num_chunks", "job.kernels.loss_chunks"},
     {"loss.*", ""},
     {"optimizer.state_dtype", "", Matters::kYes, "moments narrower than fp32", "float32"},
     {"optimizer.embedding_optimizer", "", Matters::kYes, kBesideMatrices, "adamw"},

@@ -238,7 +238,8 @@ void read_tune_states(const Fields& root, const std::string& file, Draft& draft)
   spread_states(choice, settled_copies(trainer, draft, file), draft);
 }
 
-/// torchtune/modules/loss: PyTorch's own over chunks of tokens, which `compile` compiles.
+/// torchtune/modules/loss: PyTorch's own, over chunks of tokens or all of them, which `compile`
+/// compiles; Liger's kernel of its main branch.
 void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& draft) {
   const auto loss = root.section("loss").node().find("_component_");
   const std::string name = loss ? loss->text() : "";
@@ -250,9 +251,17 @@ void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& d
   bool compiles = compile && compile->is_scalar() && compile->boolean();
   if (compile && compile->is_mapping()) compiles = root.section("compile").flag("model", true);
   if (compiles) draft.kernels.emplace_back(&Kernels::fused_norm, true);
-  const bool fused = name.find("Liger") != std::string::npos;
-  if (fused) static_cast<void>(root.section("loss").find("_component_"));
-  draft.fused_cross_entropy = compiles || fused;
+  draft.fused_cross_entropy = compiles;
+  constexpr std::int64_t kUsualChunks = 8;
+  const Fields words = root.section("loss");
+  if (name.find("Liger") != std::string::npos) {
+    static_cast<void>(words.find("_component_"));
+    draft.take_liger(true);
+  } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
+    static_cast<void>(words.find("_component_"));
+    const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
+    draft.loss = LossWords{std::min(chunks, kMostLossChunks), LossKeeps::kLogits};
+  }
 }
 
 /// torchtune/datasets/_packed.py: in their order, each sequence filled up, and a document that is

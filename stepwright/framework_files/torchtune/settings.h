@@ -55,7 +55,8 @@ inline constexpr KnownSetting kTorchtuneSettings[] = {
     {"teacher_checkpointer.*", ""},
     {"kd_loss.*", ""},
     {"kd_ratio", ""},
-    {"loss._component_", "job.kernels.fused_cross_entropy"},
+    {"loss._component_", "job.kernels.loss_chunks"},
+    {"loss.num_output_chunks", "job.kernels.loss_chunks"},
     {"loss.*", ""},
     // Plans gather the embedding and the head in messages of their own.
     {"custom_sharded_layers", ""},

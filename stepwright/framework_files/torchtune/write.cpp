@@ -77,6 +77,17 @@ std::string_view tune_optimizer(Optimizer optimizer) {
   }
 }
 
+void add_tune_loss(Tree& file, const Kernels& kernels) {
+  Tree loss = Tree::mapping();
+  if (kernels.loss_chunks == 1) {
+    loss.set("_component_", "torch.nn.CrossEntropyLoss");
+  } else {
+    loss.set("_component_", component("modules.loss.LinearCrossEntropyLoss"));
+    loss.set("num_output_chunks", kernels.loss_chunks);
+  }
+  file.set("loss", loss);
+}
+
 /// A rate with which it starts. Adam's fused kernel does not go with tensor parallelism.
 void add_tune_optimizer(Tree& file, const Job& job, const Plan& plan) {
   Tree section = Tree::mapping();
@@ -167,8 +178,7 @@ std::string write_torchtune(const PlannedJob& planned, const std::vector<std::st
   file.set("batch_size", plan.micro_batch).set("epochs", 1).set("max_steps_per_epoch", kSteps);
   file.set("gradient_accumulation_steps", micro_batches(job, plan));
   add_tune_optimizer(file, job, plan);
-  file.set("loss",
-           Tree::mapping().set("_component_", component("modules.loss.CEWithChunkedOutputLoss")));
+  add_tune_loss(file, job.kernels);
   file.set("compile", job.kernels.fused_norm).set("device", "cuda");
   file.set("dtype", job.precision == DType::kFp32 ? "fp32" : "bf16");
   add_tune_recompute(file, plan.recompute);

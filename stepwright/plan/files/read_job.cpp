@@ -117,7 +117,8 @@ CudaGraphs read_graphs(Node node) {
 
 /// Reads kernels over those given, which stay where the file says nothing.
 Kernels read_kernels(Node node, Kernels kernels) {
-  std::vector<std::string_view> keys = {"attention", "cuda_graphs", "casts", "masters"};
+  std::vector<std::string_view> keys = {"attention", "cuda_graphs", "casts",
+                                        "masters",   "loss_chunks", "loss_keeps"};
   for (const auto& [flag, name] : kKernelFlags) keys.push_back(name);
   node.allow_only(keys);
   if (const auto given = node.find("attention")) {
@@ -126,6 +127,12 @@ Kernels read_kernels(Node node, Kernels kernels) {
   if (const auto given = node.find("cuda_graphs")) kernels.cuda_graphs = read_graphs(*given);
   if (const auto given = node.find("casts")) kernels.casts = given->choice(kCastNames);
   if (const auto given = node.find("masters")) kernels.masters = given->choice(kMasterNames);
+  if (const auto given = node.find("loss_chunks")) {
+    kernels.loss_chunks = given->integer(0, kMostLossChunks);
+  }
+  if (const auto given = node.find("loss_keeps")) {
+    kernels.loss_keeps = given->choice(kLossKeepsNames);
+  }
   for (const auto& [flag, name] : kKernelFlags) {
     if (const auto given = node.find(name)) kernels.*flag = given->boolean();
   }

@@ -70,6 +70,10 @@ Json kernels_json(const Kernels& kernels, DType precision) {
     json[std::string(name)] = kernels.*flag;
     if (flag == &Kernels::fused_accumulation)
       json["cuda_graphs"] = graphs_json(kernels.cuda_graphs);
+    if (flag == &Kernels::plain_loss) {
+      json["loss_chunks"] = kernels.loss_chunks;
+      json["loss_keeps"] = name_of(kLossKeepsNames, kernels.loss_keeps);
+    }
   }
   const DType storage = storage_type(precision);
   if (storage != precision) json["casts"] = name_of(kCastNames, kernels.casts);

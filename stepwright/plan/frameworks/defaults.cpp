@@ -93,6 +93,21 @@ WordSet selected_attention(const Framework& framework) {
          FrameworkLaw(framework).allowed(Ability::kAttention, 0);
 }
 
+namespace {
+
+/// The loss that is asked for where files can say it; a fused one is else the first that they can.
+void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels& kernels) {
+  const auto& losses = defaults.losses;
+  auto said = losses.find(asked.loss_keeps);
+  if (said == losses.end() && asked.fused_cross_entropy) said = losses.begin();
+  if (said == losses.end()) return;
+  kernels.loss_keeps = said->first;
+  kernels.loss_chunks = said->second.value_or(std::max<std::int64_t>(1, asked.loss_chunks));
+  if (said->first != LossKeeps::kLogits) kernels.fused_cross_entropy = true;  // as files read back
+}
+
+}  // namespace
+
 Kernels started_kernels(const Job& job) {
   const Kernels& asked = job.kernels;
   if (job.framework.name.empty()) return asked;
@@ -105,6 +120,7 @@ Kernels started_kernels(const Job& job) {
     kernels.fused_norm = asked.fused_norm || asked.fused_cross_entropy;
     kernels.fused_cross_entropy = kernels.fused_norm;
   }
+  take_loss(asked, defaults, kernels);
   kernels.narrow_attention = asked.narrow_attention && defaults.narrow_attention;
   const bool in_place = asked.masters == Masters::kNone && !job.model.adapters;
   if (in_place && job.precision == DType::kBf16 && defaults.updates_in_place) {

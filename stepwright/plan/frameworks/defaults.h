@@ -2,6 +2,7 @@
 
 #include <array>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -94,6 +95,9 @@ struct FrameworkDefaults {
   std::vector<std::pair<const Generation*, AttentionKernel>> attention;
   /// Kernels of attention that its files can ask for in place of that, of those that it runs.
   WordSet selects = WordSet().set();
+  /// The losses that its files can ask for, by `LossKeeps`: with how many chunks, or any number of
+  /// them. Without one, and of a fused loss that is not there, as `kernels` has them.
+  std::map<LossKeeps, std::optional<std::int64_t>> losses;
   /// Its files can say that updates of whole models in bf16 compute with the parameters themselves
   /// (`Masters::kNone`).
   bool updates_in_place = false;

@@ -34,6 +34,21 @@ DefaultSetting selects(Node node) {
   return [kernels](FrameworkDefaults& defaults) { defaults.selects = kernels; };
 }
 
+/// {logits: any, gradients: 0}: how many chunks its files give a loss that keeps these.
+DefaultSetting losses(Node node) {
+  std::vector<std::string_view> known;
+  for (const auto& [keeps, name] : kLossKeepsNames) known.push_back(name);
+  node.allow_only(known);
+  std::map<LossKeeps, std::optional<std::int64_t>> losses;
+  for (const auto& [keeps, name] : kLossKeepsNames) {
+    const auto chunks = node.find(name);
+    if (!chunks) continue;
+    losses[keeps] =
+        chunks->text() == "any" ? std::nullopt : std::optional(chunks->integer(0, kMostLossChunks));
+  }
+  return [losses](FrameworkDefaults& defaults) { defaults.losses = losses; };
+}
+
 template <class Member, std::size_t kCount>
 std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
   std::vector<std::string_view> names;
@@ -43,19 +58,25 @@ std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
 
 DefaultSetting kernels(Node node) {
   std::vector<std::string_view> keys = names_in(kKernelFlags);
-  keys.insert(keys.end(), {"casts", "masters"});
+  keys.insert(keys.end(), {"casts", "masters", "loss_chunks", "loss_keeps"});
   node.allow_only(keys);
   std::optional<Casts> casts;
   if (const auto word = node.find("casts")) casts = word->choice(kCastNames);
   std::optional<Masters> masters;
   if (const auto word = node.find("masters")) masters = word->choice(kMasterNames);
+  std::optional<std::int64_t> chunks;
+  if (const auto count = node.find("loss_chunks")) chunks = count->integer(0, kMostLossChunks);
+  std::optional<LossKeeps> keeps;
+  if (const auto word = node.find("loss_keeps")) keeps = word->choice(kLossKeepsNames);
   std::vector<std::pair<bool Kernels::*, bool>> given;
   for (const auto& [flag, name] : kKernelFlags) {
     if (const auto value = node.find(name)) given.emplace_back(flag, value->boolean());
   }
-  return [given, casts, masters](FrameworkDefaults& defaults) {
+  return [=](FrameworkDefaults& defaults) {
     if (casts) defaults.kernels.casts = *casts;
     if (masters) defaults.kernels.masters = *masters;
+    if (chunks) defaults.kernels.loss_chunks = *chunks;
+    if (keeps) defaults.kernels.loss_keeps = *keeps;
     for (const auto& [flag, value] : given) defaults.kernels.*flag = value;
   };
 }
@@ -176,6 +197,7 @@ struct DefaultKey {
 constexpr DefaultKey kDefaultKeys[] = {
     {"attention", attention},
     {"selects", selects},
+    {"losses", losses},
     {"kernels", kernels},
     {"latent_optimizer", word<&FrameworkDefaults::latent_optimizer, kOptimizerNames>},
     {"overlap", overlap},

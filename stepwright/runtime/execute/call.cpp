@@ -5,6 +5,18 @@
 #include "stepwright/model/parameters.h"
 
 namespace stepwright {
+namespace {
+
+/// The rows that the program gives a result.
+std::int64_t rows_of_result(const Call& call, std::size_t place) {
+  for (const TensorId id : call.piece.writes(call.op)) {
+    const Tensor& tensor = call.piece.tensors[static_cast<std::size_t>(id)];
+    if (tensor.kind != TensorKind::kGathered && place-- == 0) return tensor.extents[0];
+  }
+  return 0;
+}
+
+}  // namespace
 
 Cell::~Cell() {
   if (held_ != nullptr) held_->remove(counted_, kind_);
@@ -16,6 +28,23 @@ void Cell::count(HeldTensors& held, TensorKind kind) {
   counted_ = value;
   kind_ = kind;
   held.add(value, kind);
+}
+
+at::Tensor Call::own_rows(const at::Tensor& all) const {
+  const Slice& rows = op.rows;
+  const bool more = rows.count > 0 && all.dim() > 0 && all.size(0) > rows.count;
+  return more ? all.narrow(0, rows.first, rows.count) : all;
+}
+
+void Call::write(std::size_t i, at::Tensor value) {
+  Cell& cell = *writes.at(i);
+  const std::int64_t rows = rows_of_result(*this, i);
+  if (op.rows.count == 0 || rows <= op.rows.count) {
+    cell.value = std::move(value);
+    return;
+  }
+  if (!cell.value.defined()) cell.value = at::empty({rows, value.size(1)}, value.options());
+  own_rows(cell.value).copy_(value);
 }
 
 at::Tensor Call::weight(std::string_view name) const {

@@ -14,12 +14,15 @@ struct Call : PlacedOperator {
   RankState& rank;
   const MicroBatch* batch = nullptr;  ///< Null in an update.
 
-  /// The operand at a place, in the order of the program; throws when there is none.
-  [[nodiscard]] const at::Tensor& read(std::size_t i) const { return reads.at(i)->value; }
+  /// The operand at a place, in the order of the program, or its rows of it (`Operator::rows`);
+  /// throws when there is none.
+  [[nodiscard]] at::Tensor read(std::size_t i) const { return own_rows(reads.at(i)->value); }
   /// Whether there is an operand at this place.
   [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
-  /// Sets the result at a place.
-  void write(std::size_t i, at::Tensor value) { writes.at(i)->value = std::move(value); }
+  /// Sets the result at a place, or its rows of it.
+  void write(std::size_t i, at::Tensor value);
+  /// The rows of a tensor that the operator works on, where it has more.
+  [[nodiscard]] at::Tensor own_rows(const at::Tensor& all) const;
 
   /// The class of the layer that it is of; that of all layers where it is of none.
   [[nodiscard]] LayerClass layer_class() const;

@@ -54,6 +54,11 @@ void mixer_gate_forward(Call& call);
 void mixer_gate_backward(Call& call);
 void loss_forward(Call& call);
 void loss_backward(Call& call);
+/// A loss whose logits are at hand for a block of rows at a time, and never written.
+void on_chip_loss(Call& call);
+void on_chip_again(Call& call);
+void on_chip_data_gradient(Call& call);
+void on_chip_weight_gradient(Call& call);
 void norm_square(Call& call);
 void optimizer_update(Call& call);
 void orthogonal_update(Call& call);

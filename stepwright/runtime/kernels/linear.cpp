@@ -46,6 +46,9 @@ at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
 }  // namespace
 
 void linear_forward(Call& call) {
+  if (call.op.purpose == Purpose::kOnChip) {
+    return call.op.phase == Phase::kRecompute ? on_chip_again(call) : on_chip_loss(call);
+  }
   if (call.op.purpose == Purpose::kAdapterUp) {
     return call.write(0, adapter_up(call, call.read(0), call.weight()));
   }
@@ -60,6 +63,7 @@ void linear_forward(Call& call) {
 }
 
 void linear_data_gradient_kernel(Call& call) {
+  if (call.op.purpose == Purpose::kOnChip) return on_chip_data_gradient(call);
   if (call.op.purpose == Purpose::kAdapterUp) {
     return call.write(0, adapter_up_data_gradient(call, call.read(0), call.weight()));
   }
@@ -67,11 +71,17 @@ void linear_data_gradient_kernel(Call& call) {
 }
 
 void linear_weight_gradient_kernel(Call& call) {
+  if (call.op.purpose == Purpose::kOnChip) return on_chip_weight_gradient(call);
   if (call.op.purpose == Purpose::kAdapterUp) {
     return adapter_up_weight_gradient(call, {call.read(0), call.read(1)}, call.gradient(), 1);
   }
   const at::Tensor dy = result_gradient(call);
   const at::Tensor x = input(call, 1);
+  if (call.op.purpose == Purpose::kHeldGradient) {
+    at::Tensor& held = call.writes.front()->value;
+    held = held.defined() ? held.addmm_(dy.t(), x) : at::mm(dy.t(), x);
+    return;
+  }
   at::Tensor gradient = matrix(call, call.gradient());
   if (gradient.scalar_type() == dy.scalar_type()) {
     gradient.addmm_(dy.t(), x);

@@ -1,6 +1,9 @@
 // Cross entropy over a vocabulary that tensor ranks may share, in the passes of the program: the
 // largest logit, the exponentials with their sum and the target's logit, the gradient.
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <vector>
 
 #include "stepwright/runtime/kernels/kernels.h"
 
@@ -50,12 +53,13 @@ Task task_of(const Call& call) {
   const Job& job = call.rank.job;
   const std::int64_t ahead = call.ahead();
   if (ahead == 0) {
-    const at::Tensor& targets = call.batch->targets;
+    const at::Tensor targets = call.own_rows(call.batch->targets);
     const bool some = call.batch->documents.defined();
     return {targets, some ? targets.ge(0).unsqueeze(1) : at::Tensor(),
             1 / static_cast<double>(call.batch->step_targets)};
   }
-  const at::Tensor& targets = call.batch->targets_ahead.at(static_cast<std::size_t>(ahead - 1));
+  const at::Tensor targets =
+      call.own_rows(call.batch->targets_ahead.at(static_cast<std::size_t>(ahead - 1)));
   const auto predicted = static_cast<double>(job.sequences * (job.length - ahead));
   const double share =
       job.model.multi_token_weight / static_cast<double>(job.model.predicted_ahead());
@@ -67,26 +71,37 @@ struct Targets {
   at::Tensor here;   ///< [tokens, 1], whether the target is among them.
 };
 
-Targets targets(const Call& call) {
+Targets targets_here(const Call& call, const at::Tensor& targets) {
   const std::int64_t width = call.op.shape.columns;
-  const at::Tensor local = (task_of(call).targets - first_entry(call)).unsqueeze(1);
+  const at::Tensor local = (targets - first_entry(call)).unsqueeze(1);
   return {local.clamp(0, width - 1), local.ge(0).logical_and(local.lt(width))};
 }
 
-void maximum(Call& call) {
+/// Adds the logits of a forward, whose rows begin at `first`, to those that a run writes.
+void keep_logits(const Call& call, const at::Tensor& logits, std::int64_t first) {
   auto* kept = call.rank.logits;
-  if (kept != nullptr && call.ahead() == 0)
-    (*kept)[call.micro_batch] = model_logits(call, call.read(0)).to(at::kDouble);
+  if (kept == nullptr || call.ahead() != 0 || call.op.phase != Phase::kForward) return;
+  const at::Tensor rows = model_logits(call, logits).to(at::kDouble);
+  at::Tensor& all = (*kept)[call.micro_batch];
+  all = first > 0 ? at::cat({all, rows}) : rows;
+}
+
+void maximum(Call& call) {
+  keep_logits(call, call.read(0), call.op.rows.first);
   at::Tensor largest = exact_logits(call, call.read(0)).amax(1, true);
   // A rank with nothing but padding must not bring in an infinity.
   call.write(0, largest.clamp_min(std::numeric_limits<float>::lowest()));
 }
 
+/// Those of each token's target, 0 where another rank has it.
+at::Tensor target_logits(const Call& call, const at::Tensor& logits, const at::Tensor& targets) {
+  const Targets t = targets_here(call, targets);
+  return at::where(t.here, logits.gather(1, t.local), at::zeros({}, logits.options()));
+}
+
 void sums(Call& call) {
   const at::Tensor shifted = exact_logits(call, call.read(0)) - call.read(1);
-  const Targets t = targets(call);
-  const at::Tensor target =
-      at::where(t.here, shifted.gather(1, t.local), at::zeros({}, shifted.options()));
+  const at::Tensor target = target_logits(call, shifted, task_of(call).targets);
   const at::Tensor exponentials = shifted.exp();
   const at::Tensor sum = exponentials.sum(1, true);
   const bool fused = call.writes.size() == 2;
@@ -100,35 +115,129 @@ void sums(Call& call) {
   call.write(2, exponentials);
 }
 
-}  // namespace
-
-void loss_forward(Call& call) {
-  call.op.purpose == Purpose::kLargestLogit ? maximum(call) : sums(call);
+/// Adds losses of tokens [rows, 1] to that of the step.
+void add_losses(const Call& call, const Task& task, const at::Tensor& losses) {
+  if (call.ahead() > 0) return;
+  const at::Tensor predicts = task.targets.ge(0).unsqueeze(1);
+  at::Tensor& total = call.rank.sums.loss;
+  total.select(0, 0).add_(losses.mul(predicts).sum());
+  total.select(0, 1).add_(predicts.sum());
 }
 
-void loss_backward(Call& call) {
-  const bool fused = call.rank.setting.kernels.fused_cross_entropy;
+/// The gradient of the head's logits, from the probabilities, which are written over. `logits` are
+/// read where the model caps them.
+at::Tensor logit_gradient(const Call& call, at::Tensor gradient, const Task& task,
+                          const std::function<at::Tensor()>& logits) {
   const Architecture& model = *call.rank.setting.model;
-  const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
-  const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
-  const Task task = task_of(call);
-  if (call.ahead() == 0) {
-    const at::Tensor predicts = task.targets.ge(0).unsqueeze(1);
-    at::Tensor& total = call.rank.sums.loss;
-    total.select(0, 0).add_((sum.log() - target).mul(predicts).sum());
-    total.select(0, 1).add_(predicts.sum());
-  }
-  at::Tensor gradient = call.read(0).to(sum.scalar_type()) / sum;
-  const Targets t = targets(call);
+  const Targets t = targets_here(call, task.targets);
   gradient.scatter_add_(1, t.local, -t.here.to(gradient.scalar_type()));
   gradient.mul_(task.weight);
   if (task.counted.defined()) gradient.mul_(task.counted);
   if (model.logit_cap > 0) {
-    gradient.mul_(slope(call, call.read(fused ? 2 : 3)));
+    gradient.mul_(slope(call, logits()));
   } else if (model.logit_scale != 1) {
     gradient.mul_(model.logit_scale);
   }
-  call.write(0, gradient.to(scalar_type(call.rank.setting.storage)));
+  return gradient.to(scalar_type(call.rank.setting.storage));
+}
+
+/// The sum of exponentials over all ranks' entries, from this rank's logarithm of its own.
+void rescale(Call& call) { call.write(0, (call.read(0) - call.read(1)).exp()); }
+
+}  // namespace
+
+void loss_forward(Call& call) {
+  switch (call.op.purpose) {
+    case Purpose::kLargestLogit: return maximum(call);
+    case Purpose::kOnChip: return rescale(call);
+    default: return sums(call);
+  }
+}
+
+void loss_backward(Call& call) {
+  const bool fused = call.rank.setting.kernels.fused_cross_entropy;
+  const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
+  const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
+  const Task task = task_of(call);
+  add_losses(call, task, sum.log() - target);
+  call.write(0, logit_gradient(call, call.read(0).to(sum.scalar_type()) / sum, task,
+                               [&] { return call.read(fused ? 2 : 3); }));
+}
+
+namespace {
+
+/// Rows whose logits are at hand at a time where none are written.
+constexpr std::int64_t kRowsOnChip = 64;
+
+/// Calls `visit` with the first and the count of each block of rows.
+template <class Visit>
+void each_block(const Call& call, const Visit& visit) {
+  const std::int64_t rows = call.op.shape.rows;
+  for (std::int64_t first = 0; first < rows; first += kRowsOnChip) {
+    visit(first, std::min(kRowsOnChip, rows - first));
+  }
+}
+
+/// The head's logits of a block of its input.
+at::Tensor block_logits(const Call& call, std::int64_t first, std::int64_t count) {
+  const at::Tensor x = call.read(0).narrow(0, first, count);
+  const at::Tensor bias = call.bias();
+  return bias.defined() ? at::addmm(bias, x, call.weight().t()) : at::mm(x, call.weight().t());
+}
+
+/// The gradient of those logits; operands are the input, the largest logits and the sums.
+at::Tensor block_gradient(const Call& call, std::int64_t first, std::int64_t count) {
+  const auto rows = [&](const at::Tensor& all) {
+    return all.defined() ? all.narrow(0, first, count) : all;
+  };
+  Task task = task_of(call);
+  task.targets = rows(task.targets);
+  task.counted = rows(task.counted);
+  const at::Tensor logits = block_logits(call, first, count);
+  const at::Tensor shifted = exact_logits(call, logits) - rows(call.read(1));
+  return logit_gradient(call, shifted.exp() / rows(call.read(2)), task, [&] { return logits; });
+}
+
+}  // namespace
+
+void on_chip_loss(Call& call) {
+  std::vector<at::Tensor> sums;
+  std::vector<at::Tensor> targets;
+  const at::Tensor all = task_of(call).targets;
+  each_block(call, [&](std::int64_t first, std::int64_t count) {
+    const at::Tensor logits = block_logits(call, first, count);
+    keep_logits(call, logits, first);
+    const at::Tensor exact = exact_logits(call, logits);
+    sums.push_back(at::logsumexp(exact, 1, true).clamp_min(std::numeric_limits<float>::lowest()));
+    targets.push_back(target_logits(call, exact, all.narrow(0, first, count)));
+  });
+  call.write(0, at::cat(sums));
+  call.write(1, at::cat(targets));
+  call.write(2, call.writes[0]->value.clone());
+}
+
+void on_chip_again(Call& call) {
+  const at::Tensor losses = call.read(2).log() + call.read(1) - call.read(3);
+  add_losses(call, task_of(call), losses);
+  call.write(0, losses);
+}
+
+void on_chip_data_gradient(Call& call) {
+  std::vector<at::Tensor> rows;
+  each_block(call, [&](std::int64_t first, std::int64_t count) {
+    rows.push_back(at::mm(block_gradient(call, first, count), call.weight()));
+  });
+  call.write(0, at::cat(rows));
+}
+
+void on_chip_weight_gradient(Call& call) {
+  const at::Tensor gradient = call.gradient();
+  const at::Tensor bias = call.bias_gradient();
+  each_block(call, [&](std::int64_t first, std::int64_t count) {
+    const at::Tensor dy = block_gradient(call, first, count);
+    accumulate(gradient, at::mm(dy.t(), call.read(0).narrow(0, first, count)));
+    if (bias.defined()) accumulate(bias, dy.to(bias.scalar_type()).sum(0));
+  });
 }
 
 }  // namespace stepwright

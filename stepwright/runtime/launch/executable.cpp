@@ -72,6 +72,12 @@ void check_kernels(const Kernels& kernels) {
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }
 
+void check_loss(const Job& job) {
+  const bool held = job.kernels.loss_keeps == LossKeeps::kGradients;
+  refuse(held && job.model.head_bias, "kernels.loss_keeps", "gradients beside a bias of the head",
+         "say logits or rows");
+}
+
 void check_recompute(const Recompute& recompute) {
   each_setting(recompute, [](const Recompute& setting) {
     refuse(setting.modules.has(Module::kPerOperator), "recompute", "per-operator",
@@ -101,6 +107,7 @@ void check_executable(const PlannedJob& planned) {
   check_model(job.model);
   check_trained(job.model);
   check_kernels(job.kernels);
+  check_loss(job);
   check_optimizer(job, planned.plan);
   const bool runs_on = carries_state(job.model) || job.model.predicted_ahead() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",

@@ -49,6 +49,9 @@ class Dice {
     job.length = job.model_name == "gpt2-xl" ? 1024 : pick(Sizes{2048, 4096, 8192});
     job.sequences = pick(Sizes{64, 128, 256, 1152});
     job.kernels.masters = kMasterNames[static_cast<std::size_t>(jobs_ % 3)].value;
+    job.kernels.loss_chunks = jobs_ % 5 == 0 ? 8 : 1;
+    job.kernels.loss_keeps =
+        kLossKeepsNames[jobs_ % 16 < 4 ? static_cast<std::size_t>(jobs_ % 4) : 0].value;
     return job;
   }
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string_view>
+
+#include "stepwright/step/emit.h"
+
+namespace stepwright {
+
+/// Whether the loss is taken in chunks, or keeps something else than what is made of its logits.
+bool in_chunks(const Setting& s);
+
+/// Tokens of the chunk that is written, or all of this rank.
+std::int64_t rows_of(const Emit& e);
+
+/// Some numbers for each of them, in the type of statistics.
+TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers);
+
+/// One of the small all-reduces of numbers of each token over the ranks that share a vocabulary:
+/// the tensor ranks, then the positions.
+void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = false);
+
+/// The loss of the head's own logits [rows of `e`, vocabulary on this rank], which tensor ranks may
+/// share. Keeps what the gradient of the logits needs.
+void cross_entropy(Emit& e, TensorId own);
+
+/// The gradient of those logits, in the type of storage.
+TensorId cross_entropy_backward(Emit& e);
+
+}  // namespace stepwright

@@ -1,0 +1,225 @@
+#include "stepwright/step/loss.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "stepwright/core/divide_up.h"
+#include "stepwright/step/adapter.h"
+#include "stepwright/step/cross_entropy.h"
+
+namespace stepwright {
+namespace {
+
+Product head_product(const Emit& e) {
+  return {.rows = rows_of(e),
+          .inner = e.s.model->hidden,
+          .columns = e.s.vocabulary,
+          .part = LayerPart::kHead,
+          .wide = true};
+}
+
+/// The first of them have a token more where they cannot all be equal (torch.tensor_split).
+std::vector<Slice> chunks_of(const Setting& s) {
+  const std::int64_t count = loss_chunks(s);
+  std::vector<Slice> chunks;
+  for (std::int64_t i = 0, first = 0; i < count; ++i) {
+    const std::int64_t rows = s.tokens / count + (i < s.tokens % count ? 1 : 0);
+    chunks.push_back({static_cast<std::int32_t>(first), static_cast<std::int32_t>(rows)});
+    first += rows;
+  }
+  return chunks;
+}
+
+/// The same target, for the rows of one chunk and what it keeps.
+Emit part_of(const Emit& e, Slice rows, Kept& kept, Phase forward) {
+  return {.out = e.out,
+          .s = e.s,
+          .kept = kept,
+          .forward = forward,
+          .parameters = e.parameters,
+          .gradients = e.gradients,
+          .rows = rows};
+}
+
+bool is_trained_head(const Emit& e) { return is_trained(e, e.out.parameter(LayerPart::kHead)); }
+
+/// The gradients of all chunks, to which each adds its own.
+struct HeadGradients {
+  TensorId rows = -1;
+  TensorId weight = -1;  ///< Where a forward makes it; else it is added to that of the step.
+};
+
+HeadGradients held_gradients(Emit& e) {
+  const Product all = head_product(e);
+  HeadGradients held{.rows = product_result(e, "gradient", all, all.inner)};
+  if (is_trained_head(e)) held.weight = activation(e, "weight_gradient", all.columns, all.inner);
+  return held;
+}
+
+/// The weight gradient of a chunk. What autograd makes of each but the first stands beside the sum
+/// until it is added to it.
+void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
+  const Product p = head_product(e);
+  if (!is_trained_head(e)) return;
+  Operator op = product_operator(e, Phase::kWeightGradient, p);
+  if (into >= 0) {
+    op.purpose = Purpose::kHeldGradient;
+    e.out.add(op, {dy, x}, {into});
+    return;
+  }
+  if (e.s.kernels.fused_accumulation || e.rows.first == 0) {
+    return add_weight_gradient(e, op, dy, x, -1);
+  }
+  const TensorId part = activation(e, "weight_gradient", p.columns, p.inner);
+  e.out.add(op, {dy, x}, {part, e.gradients});
+  e.out.add({.kind = OperatorKind::kAccumulate,
+             .phase = Phase::kWeightGradient,
+             .dtype = e.s.storage,
+             .shape = {.rows = p.inner, .columns = p.columns},
+             .rows = e.rows,
+             .part = p.part,
+             .parameter = op.parameter},
+            {part, e.gradients}, {e.gradients});
+}
+
+void chunk_forward(Emit& e, TensorId x) { cross_entropy(e, linear(e, x, head_product(e))); }
+
+void chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
+  const TensorId dy = cross_entropy_backward(e);
+  linear_data_gradient(e, dy, head_product(e), -1, into.rows);
+  chunk_weight_gradient(e, dy, x, into.weight);
+}
+
+/// A product whose logits stay on the chip, with the loss that is made of them.
+Operator on_chip(const Emit& e, Phase phase) {
+  Operator op = product_operator(e, phase, head_product(e));
+  op.purpose = Purpose::kOnChip;
+  return op;
+}
+
+/// Keeps the largest logarithm of a rank's sum of exponentials, that of all sums in its measure,
+/// and the logit of the target (cut_cross_entropy/vocab_parallel/utils.py).
+void on_chip_forward(Emit& e, TensorId x) {
+  const TensorId own = per_token(e, "sum", 1);
+  const TensorId target = per_token(e, "target", 1);
+  const TensorId maximum = per_token(e, "maximum", 1);
+  e.out.add(on_chip(e, Phase::kForward), {x, e.parameters}, {own, target, maximum});
+  share_loss(e, maximum, "loss.maximum", true);
+  const TensorId sum = per_token(e, "sum", 1);
+  Operator rescaling = computation(e, OperatorKind::kLossLocal, Phase::kForward, LayerPart::kNone,
+                                   {.rows = rows_of(e), .columns = 1});
+  rescaling.dtype = e.s.exact;
+  rescaling.name = "loss.sum";
+  rescaling.purpose = Purpose::kOnChip;
+  e.out.add(rescaling, {own, maximum}, {sum});
+  share_loss(e, sum, "loss.sum");
+  share_loss(e, target, "loss.target");
+  e.kept.set(Keep::kLogits, maximum);
+  e.kept.set(Keep::kLossTarget, target);
+  e.kept.set(Keep::kLossSum, sum);
+}
+
+/// One kernel, which multiplies three times: logits again, and both gradients of each block of them
+/// (apple/ml-cross-entropy cut_cross_entropy/cce_backward.py). It leaves out blocks whose gradients
+/// round to nothing, which no program knows: all are counted.
+void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
+  const TensorId maximum = e.kept.get(Keep::kLogits);
+  const TensorId sum = e.kept.get(Keep::kLossSum);
+  const TensorId target = e.kept.get(Keep::kLossTarget);
+  const TensorId again = per_token(e, "loss", 1);
+  e.out.add(on_chip(e, Phase::kRecompute), {x, maximum, sum, target, e.parameters}, {again});
+  e.out.add(on_chip(e, Phase::kDataGradient), {x, maximum, sum, again, e.parameters}, {into.rows});
+  if (!is_trained_head(e)) return;
+  const Operator op = on_chip(e, Phase::kWeightGradient);
+  e.out.add(op, {x, maximum, sum, again, e.parameters}, {e.gradients});
+}
+
+bool keeps(const Emit& e, LossKeeps what) { return e.s.kernels.loss_keeps == what; }
+
+/// Whether the forward makes the gradients: of a model of which something is trained.
+bool goes_on(const Emit& e) {
+  return keeps(e, LossKeeps::kGradients) && head_gradients(*e.s.model) != GradientPath::kAbove;
+}
+
+/// The gradients that a forward has made, on their way.
+TensorId take_gradients(Emit& e) {
+  if (const TensorId weight = e.kept.get(Keep::kHeadWeightGradient); weight >= 0) {
+    const Product p = head_product(e);
+    e.out.add({.kind = OperatorKind::kAccumulate,
+               .phase = Phase::kWeightGradient,
+               .dtype = e.s.gradient,
+               .shape = {.rows = p.inner, .columns = p.columns},
+               .part = p.part,
+               .purpose = Purpose::kHeldGradient,
+               .parameter = e.out.parameter(p.part)},
+              {weight, e.gradients}, {e.gradients});
+  }
+  return e.kept.get(Keep::kHeadRowGradient);
+}
+
+void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
+  if (keeps(e, LossKeeps::kSums)) return on_chip_backward(e, x, into);
+  if (keeps(e, LossKeeps::kRows)) chunk_forward(e, x);
+  chunk_backward(e, x, into);
+}
+
+TensorId input_again(Emit& e, const Crossing& crossing) {
+  if (keeps(e, LossKeeps::kLogits) && !needs_input(e, head_product(e))) return -1;
+  const TensorId x = e.kept.get(Keep::kHeadInput);
+  return e.s.keep_gathered ? x : enter_tensor(e, x, crossing);
+}
+
+}  // namespace
+
+std::int64_t loss_chunks(const Setting& s) {
+  const std::int64_t said = s.kernels.loss_chunks;
+  if (s.kernels.loss_keeps == LossKeeps::kSums) return 1;
+  if (said > 0) return std::min(said, s.tokens);
+  const std::int64_t wider = divide_up(s.vocabulary, s.model->hidden);
+  const auto rows = static_cast<std::uint64_t>(divide_up(s.tokens, wider));
+  const auto chunk = static_cast<std::int64_t>(std::bit_ceil(rows));
+  return std::min(divide_up(s.tokens, std::min(chunk, s.tokens)), kMostLossChunks);
+}
+
+std::vector<Kept> head_loss(Emit& e, TensorId rows) {
+  const Product p = head_product(e);
+  if (!in_chunks(e.s)) {
+    cross_entropy(e, column_linear(e, rows, Keep::kHeadInput, p));
+    return {};
+  }
+  const TensorId x = enter_tensor(e, rows, {p.inner, p.part, e.forward});
+  const HeadGradients into = goes_on(e) ? held_gradients(e) : HeadGradients{};
+  std::vector<Kept> chunks;
+  for (const Slice chunk : chunks_of(e.s)) {
+    Kept own;
+    Emit part = part_of(e, chunk, own, e.forward);
+    keeps(e, LossKeeps::kSums) ? on_chip_forward(part, x) : chunk_forward(part, x);
+    if (goes_on(e)) chunk_backward(part, x, into);
+    const bool kept = keeps(e, LossKeeps::kLogits) || keeps(e, LossKeeps::kSums);
+    chunks.push_back(kept ? own : Kept{});
+  }
+  if (!goes_on(e)) e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
+  e.kept.set(Keep::kHeadRowGradient, into.rows);
+  e.kept.set(Keep::kHeadWeightGradient, into.weight);
+  return chunks;
+}
+
+TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks) {
+  const Product p = head_product(e);
+  if (chunks.empty()) {
+    return column_linear_backward(e, cross_entropy_backward(e), Keep::kHeadInput, p);
+  }
+  const Crossing crossing{p.inner, p.part, Phase::kDataGradient, true};
+  if (goes_on(e)) return leave_tensor(e, take_gradients(e), crossing);
+  const TensorId x = input_again(e, crossing);
+  const HeadGradients into{.rows = product_result(e, "gradient", p, p.inner)};
+  const std::vector<Slice> rows = chunks_of(e.s);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Kept own = chunks[i];
+    Emit part = part_of(e, rows[i], own, Phase::kRecompute);
+    take_chunk_back(part, x, into);
+  }
+  return leave_tensor(e, into.rows, crossing);
+}
+
+}  // namespace stepwright

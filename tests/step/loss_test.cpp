@@ -1,0 +1,133 @@
+#include "stepwright/step/loss.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/step/forwards.h"
+#include "stepwright/step/work.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright {
+namespace {
+
+// Llama-3-8B: rows of 4,096, a vocabulary of 128,256, 8,192 tokens on a rank.
+constexpr double kLossTokens = 8192;
+constexpr double kLossHidden = 4096;
+constexpr double kLossVocabulary = 128256;
+constexpr double kProduct = 2 * kLossTokens * kLossHidden * kLossVocabulary;
+
+StepProgram program_of(std::int64_t chunks, LossKeeps keeps, std::int64_t tensor = 1) {
+  Job job = job_of("llama-3-8b", 1, 8, 8192);
+  job.kernels.fused_cross_entropy = true;
+  job.kernels.loss_chunks = chunks;
+  job.kernels.loss_keeps = keeps;
+  return build_program(job, plan_of(job, tensor, 1));
+}
+
+const Template& piece_of(const StepProgram& program, std::string_view name) {
+  return *std::ranges::find(program.templates, name, &Template::name);
+}
+
+double products(const Template& piece, Phase phase) {
+  double sum = 0;
+  for (const Operator& op : piece.operators) {
+    if (op.kind == OperatorKind::kLinear && op.phase == phase) sum += flops(op);
+  }
+  return sum;
+}
+
+double bytes_saved(const Template& piece) {
+  double sum = 0;
+  for (const TensorId id : piece.saved) {
+    sum += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
+  }
+  return sum;
+}
+
+/// The rows of tensors that are as wide as the vocabulary.
+std::set<std::int64_t> rows_of_logits(const Template& piece) {
+  std::set<std::int64_t> rows;
+  for (const Tensor& tensor : piece.tensors) {
+    if (tensor.extents[1] == static_cast<std::int64_t>(kLossVocabulary))
+      rows.insert(tensor.extents[0]);
+  }
+  return rows;
+}
+
+/// What a forward keeps beside logits: the input of the norm and its statistics.
+constexpr double kOfNorm = kLossTokens * (2 * kLossHidden + 4);
+constexpr double kLossRows = 2 * kLossTokens * kLossHidden;
+
+TEST(Loss, ChunksKeepAllLogitsAndHaveOneGradientAtATime) {
+  const StepProgram program = program_of(8, LossKeeps::kLogits);
+  const Template& forward = piece_of(program, "head.forward");
+  const Template& backward = piece_of(program, "head.backward");
+  // In bf16, with the input of the head, and two numbers of each token in fp32.
+  EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * (2 * kLossVocabulary + 8));
+  EXPECT_EQ(rows_of_logits(backward), std::set<std::int64_t>{1024});
+  EXPECT_EQ(products(forward, Phase::kForward), kProduct);
+  EXPECT_EQ(products(backward, Phase::kDataGradient), kProduct);
+  EXPECT_EQ(products(backward, Phase::kWeightGradient), kProduct);
+}
+
+TEST(Loss, AForwardThatGoesOnKeepsGradients) {
+  const StepProgram program = program_of(0, LossKeeps::kGradients);
+  const Template& forward = piece_of(program, "head.forward");
+  const Template& backward = piece_of(program, "head.backward");
+  EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + 2 * kLossHidden * kLossVocabulary);
+  EXPECT_EQ(rows_of_logits(forward), std::set<std::int64_t>{256}) << "32 chunks, as V / h is 31.3";
+  for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
+    EXPECT_EQ(products(forward, phase), kProduct);
+    EXPECT_EQ(products(backward, phase), 0);
+  }
+}
+
+TEST(Loss, AForwardAloneMakesNoGradients) {
+  Job job = job_of("llama-3-8b", 1, 8, 8192);
+  job.kernels.loss_keeps = LossKeeps::kGradients;
+  for (const Template& piece : forwards_of(job, plan_of(job, 1, 1)).templates) {
+    if (piece.name != "head.forward") continue;
+    EXPECT_TRUE(std::ranges::none_of(piece.operators,
+                                     [](const Operator& op) { return is_backward(op.phase); }));
+  }
+}
+
+TEST(Loss, ChunksThatKeepRowsMakeTheirLogitsAgain) {
+  const StepProgram program = program_of(5, LossKeeps::kRows);
+  const Template& backward = piece_of(program, "head.backward");
+  EXPECT_EQ(bytes_saved(piece_of(program, "head.forward")), kOfNorm + kLossRows);
+  EXPECT_EQ(products(backward, Phase::kRecompute), kProduct);
+  const std::set<std::int64_t> nearly_equal = {1638, 1639};
+  EXPECT_EQ(rows_of_logits(backward), nearly_equal) << "8,192 is no multiple of 5";
+}
+
+TEST(Loss, ACutOneWritesNoLogits) {
+  const StepProgram program = program_of(1, LossKeeps::kSums);
+  const Template& forward = piece_of(program, "head.forward");
+  const Template& backward = piece_of(program, "head.backward");
+  EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * 3 * 4);
+  EXPECT_TRUE(rows_of_logits(forward).empty());
+  EXPECT_TRUE(rows_of_logits(backward).empty());
+  EXPECT_EQ(products(backward, Phase::kRecompute), kProduct);
+  EXPECT_EQ(products(backward, Phase::kWeightGradient), kProduct);
+}
+
+TEST(Loss, EveryChunkOfASharedVocabularySendsItsOwnNumbers) {
+  const auto sent = [](std::int64_t chunks) {
+    std::vector<std::int64_t> payloads;
+    const StepProgram program = program_of(chunks, LossKeeps::kLogits, 2);
+    for (const Operator& op : piece_of(program, "head.forward").operators) {
+      if (op.kind == OperatorKind::kAllReduce) payloads.push_back(op.payload_elements);
+    }
+    return payloads;
+  };
+  EXPECT_EQ(sent(1), (std::vector<std::int64_t>{8192, 16384}));
+  EXPECT_EQ(sent(2), (std::vector<std::int64_t>{4096, 8192, 4096, 8192}));
+}
+
+}  // namespace
+}  // namespace stepwright
