@@ -31,7 +31,7 @@ from .answers import (
 )
 from .configurations import is_configuration, text_of
 from .documents import Document, Job, Plan
-from .errors import error_of
+from .errors import InputError, error_of
 from .nothing_fits import NothingFitsError
 from .parquet import is_parquet, lengths_json
 
@@ -434,22 +434,34 @@ def lengths(
     Args:
         files: JSON lines and Parquet (with pyarrow), one document a row, of any size; or files of
             lengths to join.
-        field: The key or column that holds token ids, a length, text, or turns of a conversation.
+        field: The key or column that holds token ids, a length, text, or turns of a conversation;
+            dots lead into mappings.
         characters_per_token: Of text: how long its tokens are, by your tokenizer.
         output: Where to write the file for `batch.lengths` of a job.
     """
     paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     call = _Call("lengths")
+    read: list[str] = []
+    empty = 0
     with tempfile.TemporaryDirectory() as folder:
         for number, path in enumerate(paths):
             name = _word(path)
             if is_parquet(path):
-                name = os.path.join(folder, f"{number}.json")
+                text, without = lengths_json(path, field, characters_per_token)
+                empty += without
+                if text is None:
+                    continue
+                name = os.path.join(folder, f"{number}.yaml")
                 with open(name, "w", encoding="utf-8") as file:
-                    file.write(lengths_json(path, field or "", characters_per_token))
-            call.arguments.append(name)
+                    file.write(text)
+            read.append(name)
+        if paths and not read:
+            raise InputError(f"{_word(paths[0])}: holds no document")
+        call.arguments += read
         call.options(field=field, characters_per_token=characters_per_token, output=output)
-        return Lengths.from_json(json.loads(call.answer()))
+        answer = json.loads(call.answer())
+    answer["empty"] += empty
+    return Lengths.from_json(answer)
 
 
 def validate(

@@ -150,6 +150,35 @@ class Functions(PlaceTest):
             with self.assertRaisesRegex(stepwright.InputError, message):
                 stepwright.lengths(path, field)
 
+    @unittest.skipUnless(
+        importlib.util.find_spec("pyarrow"), "pyarrow is not installed (tools/setup.sh test)"
+    )
+    def test_lengths_of_parquet_lose_nothing_and_name_the_file(self):
+        import pyarrow
+        import pyarrow.parquet
+
+        path = self.folder / "data"  # Its content says what it is.
+        table = {"n": [0, 6, 5], "in": [{"n": 1}, {"n": 2}, {"n": 3}], "low": [-1, 2, 3]}
+        pyarrow.parquet.write_table(pyarrow.table(table), path)
+        read = stepwright.lengths(path, "n")
+        self.assertEqual((read.documents, read.empty, read.tokens), (2, 1, 11))
+        self.assertEqual(stepwright.lengths(path, "in.n").tokens, 6)
+        nothing = self.folder / "nothing.parquet"
+        pyarrow.parquet.write_table(pyarrow.table({"n": [0]}), nothing)
+        self.assertEqual(stepwright.lengths([nothing, path], "n").empty, 2)
+        damaged = self.folder / "damaged.parquet"
+        damaged.write_bytes(b"PAR1 and no more")
+        for file, field, message in (
+            (path, "low", "data: column 'low' must hold lengths from 0 .* -1"),
+            (path, "in.m", "data: has no column 'in.m'"),
+            (path, None, "data: field names"),
+            (nothing, "n", "nothing.parquet: holds no document"),
+            (damaged, "n", "damaged.parquet: cannot be read"),
+            (self.folder / "none.parquet", "n", "none.parquet: cannot be read"),
+        ):
+            with self.assertRaisesRegex(stepwright.InputError, message):
+                stepwright.lengths(file, field)
+
     def test_check_reads_files_plans_and_live_objects(self):
         class TrainingArguments:
             def to_dict(self):
