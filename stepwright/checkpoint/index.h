@@ -50,6 +50,8 @@ struct CheckpointRun {
   std::int64_t tokens = 0;   ///< Of the data file.
   std::string plan;          ///< The plan's text (YAML).
   std::string program;       ///< The hash of its program.
+  std::string base = {};     ///< Where parts are frozen: the directory that their values came from;
+                             ///< empty: none, or from the seed.
   bool operator==(const CheckpointRun&) const = default;
 };
 

@@ -45,17 +45,19 @@ IndexJson content_json(const CheckpointIndex& index) {
   const CheckpointRun& run = index.run;
   auto files = IndexJson::array();
   for (const IndexedFile& file : index.files) files.push_back(file_json(file));
-  return {{"step", run.step},
-          {"seed", run.seed},
-          {"samples", run.samples},
-          {"length", run.length},
-          {"tokens", run.tokens},
-          {"plan", run.plan},
-          {"program", run.program},
-          {"dtype", index.dtype},
-          {"states", index.states},
-          {"files", files},
-          {"tensors", tensors_json(index.tensors)}};
+  IndexJson content = {{"step", run.step},
+                       {"seed", run.seed},
+                       {"samples", run.samples},
+                       {"length", run.length},
+                       {"tokens", run.tokens},
+                       {"plan", run.plan},
+                       {"program", run.program},
+                       {"dtype", index.dtype},
+                       {"states", index.states},
+                       {"files", files},
+                       {"tensors", tensors_json(index.tensors)}};
+  if (!run.base.empty()) content["base"] = run.base;
+  return content;
 }
 
 /// Entries of a mapping, with messages that name them.
@@ -87,6 +89,7 @@ class IndexReader {
     if (!fits) refuse_index(path_, fmt::format("{}: '{}' is no number from 0", where_, key));
     return value.get<std::int64_t>();
   }
+  [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
   [[noreturn]] void refuse(const std::string& what) const {
     refuse_index(path_, fmt::format("{}: {}", where_, what));
   }
@@ -164,7 +167,8 @@ CheckpointRun read_run(const IndexReader& content) {
           .length = content.number("length"),
           .tokens = content.number("tokens"),
           .plan = content.text("plan"),
-          .program = content.text("program")};
+          .program = content.text("program"),
+          .base = content.has("base") ? content.text("base") : ""};
 }
 
 /// States, files and tensors name each other correctly.

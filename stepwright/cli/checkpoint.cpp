@@ -91,8 +91,13 @@ class Checkpoint : public Command {
         ->check(one_of({"stepwright", "huggingface", "peft"}));
     app()
         .add_option("--merge", merge_,
-                    "Of huggingface, after training adapters: the directory of the base; its "
-                    "weights with what the adapters add")
+                    "Of huggingface, after training adapters or a part of the weights: the "
+                    "directory of the base; its weights with what was trained")
+        ->type_name("DIR");
+    app()
+        .add_option("--base", base_,
+                    "Of peft: the directory of the base, whose modules the adapters stand beside; "
+                    "else where the run had it from")
         ->type_name("DIR");
     app()
         .add_option("--dtype", dtype_,
@@ -126,6 +131,7 @@ class Checkpoint : public Command {
     if (!there && !dtype_.empty()) fail_input("--dtype goes with --format huggingface or peft");
     const bool whole = format_ == "huggingface";
     if (!whole && !merge_.empty()) fail_input("--merge goes with --format huggingface");
+    if (format_ != "peft" && !base_.empty()) fail_input("--base goes with --format peft");
     if (!whole && shard_bytes_ != kShardBytes) {
       fail_input("--shard-size goes with --format huggingface");
     }
@@ -138,7 +144,7 @@ class Checkpoint : public Command {
                                               : ExportForm::kMerged;
     export_huggingface(path, output_,
                        {.form = form,
-                        .base = merge_,
+                        .base = form == ExportForm::kAdapters ? base_ : merge_,
                         .type = number_type(kNumberTypeNames, dtype_),
                         .shard_bytes = static_cast<std::int64_t>(shard_bytes_)});
   }
@@ -170,6 +176,7 @@ class Checkpoint : public Command {
   std::string format_ = "stepwright";
   std::string dtype_;
   std::string merge_;
+  std::string base_;
   std::uint64_t shard_bytes_ = kShardBytes;
 };
 

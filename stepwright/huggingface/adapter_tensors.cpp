@@ -3,146 +3,164 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "stepwright/core/error.h"
-#include "stepwright/model/parameters.h"
+#include "stepwright/huggingface/adapted_rows.h"
 
 namespace stepwright {
 namespace {
 
 constexpr std::string_view kWeight = ".weight";
 
+/// The rows of a tensor that have an adapter, as rows of its B.
+std::vector<RowRun> rows_of_up(const ForeignTensor& tensor, const WithAdapters& weight,
+                               std::set<std::int64_t>* downs = nullptr) {
+  std::vector<RowRun> up;
+  for (const RowRun& run : tensor.rows) {
+    for (const AdaptedRows& part : weight.rows) {
+      const std::int64_t begin = std::max(run.begin, part.begin);
+      const std::int64_t end = std::min(run.begin + run.count, part.begin + part.count);
+      if (begin >= end) continue;
+      up.push_back({.begin = part.up + begin - part.begin,
+                    .count = end - begin,
+                    .place = run.place + (begin - run.begin) * run.step,
+                    .step = run.step});
+      if (downs != nullptr) downs->insert(part.down);
+    }
+  }
+  return up;
+}
+
 class AdapterWriter {
  public:
-  AdapterWriter(const Architecture& model, const Family& family) : model_(model), family_(family) {
-    for (ForeignTensor& tensor : foreign_tensors(model, family)) {
-      std::string own = tensor.own;
-      weights_[std::move(own)].push_back(std::move(tensor));
-    }
-  }
+  AdapterWriter(const Architecture& model, const Family& family) : model_(model), family_(family) {}
 
-  void add_layer(std::int64_t layer) {
-    const std::vector<Parameter> parameters = layer_parameters(model_, model_.layer_class(layer));
-    for (const Parameter& weight : parameters) {
-      const AdaptedWeight* entry = adapted_weight(weight.name);
-      if (entry == nullptr) continue;
-      if (std::ranges::find(parameters, entry->down, &Parameter::name) == parameters.end())
-        continue;
-      add(fmt::format("layers.{}.", layer), weight, *entry);
+  [[nodiscard]] std::vector<AdapterTensors> tensors() const {
+    std::vector<AdapterTensors> list;
+    const auto weights = adapted_weights(model_);
+    for (const ForeignTensor& tensor : foreign_tensors(model_, family_)) {
+      const auto weight = weights.find(tensor.own);
+      if (weight != weights.end()) add(list, tensor, weight->second);
     }
+    return list;
   }
-
-  std::vector<AdapterTensors> take() { return std::move(tensors_); }
 
  private:
-  [[noreturn]] void fail(std::string_view weight) const {
+  [[noreturn]] void fail(const ForeignTensor& tensor) const {
     fail_unsupported(
-        fmt::format("model {}: adapters beside '{}' have no place in a folder of peft "
-                    "beside weights of the family {}",
-                    model_.name, weight, family_.model_type));
+        fmt::format("model {}: adapters beside '{}' have no place in a folder of peft beside '{}' "
+                    "of the family {}, which has one A for all of its rows",
+                    model_.name, tensor.own, tensor.name, family_.model_type));
   }
 
-  /// peft src/peft/tuners/lora/layer.py, ParamWrapper: in models of transformers 5 the experts of a
-  /// layer are one parameter, whose gates and ups share an A, and B goes by rank, then by expert.
-  [[noreturn]] void fail_of_experts(std::string_view weight) const {
+  /// peft src/peft/tuners/lora/layer.py, ParamWrapper: experts that are one parameter of a layer
+  /// have adapters whose gates and ups share an A, and B goes by rank, then by expert.
+  [[noreturn]] void fail_of_experts(const ForeignTensor& tensor) const {
     fail_unsupported(fmt::format(
-        "model {}: adapters beside '{}' stand beside each expert, which folders of peft "
-        "are neither written with nor read with: peft has the experts of a layer as one "
-        "parameter (target_parameters), whose gates and ups share one A. Weights that "
-        "hold what the adapters add are written (stepwright checkpoint convert --format "
-        "huggingface --merge BASE)",
-        model_.name, weight));
+        "model {}: adapters beside '{}' stand beside each expert, which folders of peft are "
+        "neither "
+        "written with nor read with where '{}' holds all experts. Weights that hold what the "
+        "adapters add are written (stepwright checkpoint convert --format huggingface --merge "
+        "BASE)",
+        model_.name, tensor.own, tensor.name));
   }
 
-  /// The tensor that holds just these rows of a weight, in whatever order.
-  [[nodiscard]] const ForeignTensor& tensor_of(const std::string& own, const Parameter& weight,
-                                               std::int64_t begin, std::int64_t count) const {
-    const std::vector<ForeignTensor>& all = weights_.at(own);
-    const auto found = std::ranges::find_if(all, [&](const ForeignTensor& tensor) {
-      return !tensor.transposed && tensor.row_count() == count &&
-             std::ranges::all_of(tensor.rows, [&](const RowRun& run) {
-               return run.begin >= begin && run.begin + run.count <= begin + count;
-             });
-    });
-    if (found == all.end() || !found->name.ends_with(kWeight)) fail(weight.name);
-    return *found;
-  }
-
-  void add(const std::string& prefix, const Parameter& weight, const AdaptedWeight& entry) {
-    if (weight.copies > 1) fail_of_experts(weight.name);
-    const Adapters& adapters = *model_.adapters;
-    std::int64_t offset = 0;  // In the weight,
-    std::int64_t row = 0;     // in B,
-    std::int64_t down = 0;    // in A.
-    for (std::size_t i = 0; i < entry.parts.size(); ++i) {
-      const auto target = target_of(entry, weight, i);
-      const std::int64_t rows = weight.fused[0] > 0 ? weight.fused[i] : i == 0 ? weight.rows : 0;
-      if (target && adapters.has(*target)) {
-        const ForeignTensor& beside =
-            tensor_of(prefix + std::string(weight.name), weight, offset, rows);
-        std::vector<RowRun> up = beside.rows;
-        for (RowRun& run : up) run.begin += row - offset;
-        add(prefix, entry, beside, {down, adapters.rank}, std::move(up));
-        row += rows;
-        if (!adapters.joined) down += adapters.rank;
-      }
-      offset += rows;
-    }
-  }
-
-  void add(const std::string& prefix, const AdaptedWeight& entry, const ForeignTensor& beside,
-           const RowRun& down, std::vector<RowRun> up) {
+  void add(std::vector<AdapterTensors>& list, const ForeignTensor& beside,
+           const WithAdapters& weight) const {
+    std::set<std::int64_t> downs;
+    std::vector<RowRun> rows = rows_of_up(beside, weight, &downs);
+    if (rows.empty()) return;
+    if (beside.blocks > 1) fail_of_experts(beside);
+    ForeignTensor up{.own = weight.up, .rows = std::move(rows), .columns = model_.adapters->rank};
+    const bool whole = up.row_count() == beside.row_count() && downs.size() == 1;
+    if (!whole || !beside.name.ends_with(kWeight)) fail(beside);
     const std::string path =
         "base_model.model." + beside.name.substr(0, beside.name.size() - kWeight.size());
-    tensors_.push_back({.weight = beside.name,
-                        .down = {.name = path + ".lora_A.weight",
-                                 .own = prefix + std::string(entry.down),
-                                 .rows = {down},
-                                 .columns = beside.columns},
-                        .up = {.name = path + ".lora_B.weight",
-                               .own = prefix + std::string(entry.up),
-                               .rows = std::move(up),
-                               .columns = down.count}});
+    up.name = path + ".lora_B.weight";
+    list.push_back({.weight = beside.name,
+                    .transposed = beside.transposed,
+                    .down = {.name = path + ".lora_A.weight",
+                             .own = weight.down,
+                             .rows = {{*downs.begin(), model_.adapters->rank}},
+                             .columns = beside.columns},
+                    .up = std::move(up)});
   }
 
   const Architecture& model_;
   const Family& family_;
-  std::map<std::string, std::vector<ForeignTensor>> weights_;  ///< By their parameter.
-  std::vector<AdapterTensors> tensors_;
 };
 
-/// "q_proj" of "model.layers.0.self_attn.q_proj.weight".
-std::string module_of(const std::string& tensor) {
-  const std::size_t end = tensor.size() - kWeight.size();
-  const std::size_t begin = tensor.rfind('.', end - 1) + 1;
-  return tensor.substr(begin, end - begin);
+/// "q_proj" of "model.layers.0.self_attn.q_proj.weight"; with more parts "self_attn.q_proj".
+std::string module_of(std::string_view tensor, int parts) {
+  tensor.remove_suffix(kWeight.size());
+  std::size_t begin = tensor.size();
+  for (int i = 0; i < parts && begin != std::string_view::npos; ++i) {
+    begin = tensor.rfind('.', begin - 1);
+  }
+  return std::string(tensor.substr(begin + 1));
+}
+
+/// "mlp.experts.gate_up_proj" of "model.layers.0.mlp.experts.gate_up_proj".
+std::string within_layer(const std::string& tensor) {
+  const std::size_t number = tensor.find_first_of("0123456789");
+  return tensor.substr(tensor.find('.', number) + 1);
+}
+
+void add_once(std::vector<std::string>& list, std::string name) {
+  if (std::ranges::find(list, name) == list.end()) list.push_back(std::move(name));
 }
 
 }  // namespace
 
 std::vector<AdapterTensors> adapter_tensors(const Architecture& model, const Family& family) {
-  AdapterWriter writer(model, family);
-  for (std::int64_t layer = 0; layer < model.layers; ++layer) writer.add_layer(layer);
-  return writer.take();
+  return AdapterWriter(model, family).tensors();
 }
 
-nlohmann::ordered_json adapter_config(const Architecture& model,
-                                      const std::vector<AdapterTensors>& tensors) {
+/// By as much of their names as tells them from modules without adapters: GPT-2 has a c_proj in
+/// attention and one in the MLP.
+AdaptedModules adapted_modules(const Architecture& model, const Family& family) {
+  const auto weights = adapted_weights(model);
+  AdaptedModules found;
+  std::vector<std::string> adapted;  // Each name with two of its parts,
+  std::vector<std::string> others;   // and those without adapters.
+  for (const ForeignTensor& tensor : foreign_tensors(model, family)) {
+    const auto weight = weights.find(tensor.own);
+    const bool here = weight != weights.end() && !rows_of_up(tensor, weight->second).empty();
+    if (tensor.name.ends_with(kWeight)) {
+      add_once(here ? adapted : others, module_of(tensor.name, 2));
+    } else if (here && !tensor.vector) {
+      add_once(found.parameters, within_layer(tensor.name));
+    }
+  }
+  for (const std::string& module : adapted) {
+    const std::string last = module.substr(module.rfind('.') + 1);
+    const bool elsewhere = std::ranges::any_of(others, [&](const std::string& other) {
+      return other.ends_with("." + last) && std::ranges::find(adapted, other) == adapted.end();
+    });
+    add_once(found.modules, elsewhere ? module : last);
+  }
+  return found;
+}
+
+nlohmann::ordered_json adapter_config(const Architecture& model, const Family& family,
+                                      const std::vector<AdapterTensors>& tensors,
+                                      const std::string& base) {
   const Adapters& adapters = *model.adapters;
-  std::set<std::string> modules;
-  for (const AdapterTensors& one : tensors) modules.insert(module_of(one.weight));
-  nlohmann::ordered_json config = {{"peft_type", "LORA"},
-                                   {"task_type", "CAUSAL_LM"},
-                                   {"r", adapters.rank},
-                                   {"lora_alpha", adapters.alpha},
-                                   {"lora_dropout", adapters.dropout},
-                                   {"target_modules", modules},
-                                   {"bias", "none"},
-                                   {"fan_in_fan_out", false},
-                                   {"inference_mode", true}};
+  std::vector<std::string> modules = adapted_modules(model, family).modules;
+  std::ranges::sort(modules);
+  nlohmann::ordered_json config = {
+      {"peft_type", "LORA"},
+      {"task_type", "CAUSAL_LM"},
+      {"r", adapters.rank},
+      {"lora_alpha", adapters.alpha},
+      {"lora_dropout", adapters.dropout},
+      {"target_modules", modules},
+      {"bias", "none"},
+      {"fan_in_fan_out", std::ranges::any_of(tensors, &AdapterTensors::transposed)},
+      {"inference_mode", true}};
+  if (!base.empty()) config["base_model_name_or_path"] = base;
   if (model.frozen.layers == 0) return config;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     if (!model.frozen.has(layer)) config["layers_to_transform"].push_back(layer);

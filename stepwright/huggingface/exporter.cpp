@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -13,6 +16,7 @@
 
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/core/error.h"
+#include "stepwright/huggingface/adapted_rows.h"
 #include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/huggingface/tensors.h"
@@ -42,34 +46,75 @@ class Exporter {
     }
     stored_ = *stored;
     type_ = options.type.value_or(stored_);
-    if (options.form != ExportForm::kWeights && !model_.adapters) {
-      fail_input(fmt::format("{}: its plan has no adapters", checkpoint.string()));
-    }
+    check_form(checkpoint);
     for (const IndexedFile& file : reader_.index().files) reader_.verify(file);
   }
 
   void write(const fs::path& out) {
-    const Family& family = family_of(model_);
-    if (options_.form != ExportForm::kWeights) adapters_ = adapter_tensors(model_, family);
-    if (options_.form == ExportForm::kAdapters) return write_adapters(out);
-    if (options_.form == ExportForm::kMerged) base_.emplace(options_.base, model_);
+    const fs::path base = base_directory();
+    const Family family = base.empty() ? family_of(model_) : checked_family(base, model_);
+    if (options_.form == ExportForm::kAdapters) return write_adapters(out, family, base);
+    nlohmann::ordered_json config;
+    if (options_.form == ExportForm::kMerged) {
+      base_.emplace(base, model_);
+      if (model_.adapters) adapted_ = adapted_weights(model_);
+      config = config_of(base);
+    } else {
+      config = family_config(model_, family);
+    }
     const std::vector<OutFile> files = divided(foreign_tensors(model_, family));
     for (const OutFile& file : files) write_file(out / file.name, file);
     if (files.size() > 1) write_index(out, files);
-    nlohmann::ordered_json config = family_config(model_, family);
     config["torch_dtype"] = name_of(kTorchTypes, type_);
     write_text(out / "config.json", config);
   }
 
  private:
-  void write_adapters(const fs::path& out) {
+  void check_form(const fs::path& checkpoint) const {
+    const bool part = model_.freezes();
+    if (options_.form == ExportForm::kAdapters && !model_.adapters) {
+      fail_input(fmt::format("{}: its plan has no adapters", checkpoint.string()));
+    }
+    if (options_.form == ExportForm::kMerged && !part) {
+      fail_input(fmt::format("{}: its plan trains all weights, and nothing is merged",
+                             checkpoint.string()));
+    }
+    if (options_.form == ExportForm::kWeights && part) {
+      fail_input(
+          fmt::format("{}: holds what its plan trains, and not what is frozen: --merge BASE takes "
+                      "that from the "
+                      "directory of the base",
+                      checkpoint.string()));
+    }
+  }
+
+  /// Where the weights that are frozen are: as it is said, else where the run had them from, if
+  /// they are there still; empty: not known.
+  [[nodiscard]] fs::path base_directory() const {
+    if (options_.form == ExportForm::kWeights || !options_.base.empty()) return options_.base;
+    const fs::path then = reader_.index().run.base;
+    return !then.empty() && fs::exists(then / "config.json") ? then : fs::path();
+  }
+
+  /// The configuration of the base, but for the type of its numbers.
+  static nlohmann::ordered_json config_of(const fs::path& base) {
+    std::ifstream in(base / "config.json", std::ios::binary);
+    nlohmann::ordered_json config = nlohmann::ordered_json::parse(in);
+    config.erase("dtype");
+    config.erase("quantization_config");
+    return config;
+  }
+
+  void write_adapters(const fs::path& out, const Family& family, const fs::path& base) {
     OutFile file{.name = "adapter_model.safetensors"};
-    for (const AdapterTensors& one : adapters_) {
+    const std::vector<AdapterTensors> adapters = adapter_tensors(model_, family);
+    for (const AdapterTensors& one : adapters) {
       file.tensors.push_back(one.down);
       file.tensors.push_back(one.up);
     }
     write_file(out / file.name, file);
-    write_text(out / "adapter_config.json", adapter_config(model_, adapters_));
+    write_text(out / "adapter_config.json",
+               adapter_config(model_, family, adapters, base.string()));
   }
 
   /// A model that states no longest sequence gets that of its training, which files must state.
@@ -119,12 +164,6 @@ class Exporter {
     file.finish();
   }
 
-  /// The adapter that is added to a tensor; null where there is none.
-  [[nodiscard]] const AdapterTensors* added_to(const ForeignTensor& tensor) const {
-    const auto found = std::ranges::find(adapters_, tensor.name, &AdapterTensors::weight);
-    return found == adapters_.end() ? nullptr : &*found;
-  }
-
   /// The elements of a tensor's runs, one after the other, as the checkpoint holds them.
   std::vector<std::byte> held_of(const ForeignTensor& tensor) {
     const IndexedTensor& own = indexed(tensor);
@@ -159,27 +198,41 @@ class Exporter {
     return values;
   }
 
-  /// Adds alpha / rank B A.
-  void add(const AdapterTensors& adapter, std::vector<double>& sum) {
-    const std::vector<double> down = values_of(adapter.down);
-    const std::vector<double> up = values_of(adapter.up);
-    const auto columns = static_cast<std::size_t>(adapter.down.columns);
-    const auto rank = static_cast<std::size_t>(adapter.up.columns);
+  /// Adds to rows of a weight, from `begin` on, what their adapter does: alpha / rank B A.
+  void add(const WithAdapters& weight, const AdaptedRows& rows, std::int64_t begin,
+           std::int64_t columns, std::span<double> sum) {
+    const std::int64_t rank = model_.adapters->rank;
+    const std::int64_t count = std::ssize(sum) / columns;
+    const std::vector<double> down =
+        values_of({.own = weight.down, .rows = {{rows.down, rank}}, .columns = columns});
+    const std::vector<double> up = values_of(
+        {.own = weight.up, .rows = {{rows.up + begin - rows.begin, count}}, .columns = rank});
     const double scale = model_.adapters->scale();
-    for (std::size_t row = 0; row * columns < sum.size(); ++row) {
-      for (std::size_t r = 0; r < rank; ++r) {
-        const double factor = scale * up[row * rank + r];
-        for (std::size_t i = 0; i < columns; ++i) {
-          sum[row * columns + i] += factor * down[r * columns + i];
-        }
-      }
+    const auto width = static_cast<std::size_t>(columns);
+    for (std::size_t i = 0; i < up.size(); ++i) {
+      const std::span<double> row = sum.subspan(i / static_cast<std::size_t>(rank) * width, width);
+      const std::size_t first = i % static_cast<std::size_t>(rank) * width;
+      for (std::size_t k = 0; k < width; ++k) row[k] += scale * up[i] * down[first + k];
     }
   }
 
   /// With what adapters add to them.
   std::vector<double> merged_values(const ForeignTensor& tensor) {
     std::vector<double> values = whole_values(tensor);
-    if (const AdapterTensors* adapter = added_to(tensor)) add(*adapter, values);
+    const auto weight = adapted_.find(tensor.own);
+    if (weight == adapted_.end()) return values;
+    std::span<double> rest = values;
+    for (const RowRun& run : tensor.rows) {
+      for (const AdaptedRows& rows : weight->second.rows) {
+        const std::int64_t begin = std::max(run.begin, rows.begin);
+        const std::int64_t end = std::min(run.begin + run.count, rows.begin + rows.count);
+        if (begin >= end) continue;
+        add(weight->second, rows, begin, tensor.columns,
+            rest.subspan(static_cast<std::size_t>((begin - run.begin) * tensor.columns),
+                         static_cast<std::size_t>((end - begin) * tensor.columns)));
+      }
+      rest = rest.subspan(static_cast<std::size_t>(run.count * tensor.columns));
+    }
     return values;
   }
 
@@ -272,8 +325,8 @@ class Exporter {
   Architecture model_;
   NumberType stored_{};
   NumberType type_{};
-  std::vector<AdapterTensors> adapters_;    ///< Where they are written or added.
-  std::optional<HuggingFaceWeights> base_;  ///< Where they are added.
+  std::map<std::string, WithAdapters, std::less<>> adapted_;  ///< Where they are merged,
+  std::optional<HuggingFaceWeights> base_;                    ///< and with these.
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
@@ -22,18 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOneFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
-
-/// The family of a directory whose config.json describes this model.
-Family checked_family(const fs::path& directory, const Architecture& model) {
-  const Document config = Document::load(directory / "config.json");
-  Family family = weights_family(config);
-  const std::vector<std::string> differ = differences(read_config(config), model);
-  if (!differ.empty()) {
-    fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
-                           fmt::join(differ, "; ")));
-  }
-  return family;
-}
 
 /// The files that an index names.
 std::set<std::string> indexed_files(const fs::path& path) {
@@ -66,13 +55,23 @@ void check_adapters(const Document& config, const Architecture& model) {
   if (const Node kind = root.get("peft_type"); kind.text() != "LORA") {
     kind.fail_unsupported("is read where it is LORA");
   }
-  for (const char* key : {"use_dora", "use_rslora"}) {
+  for (const char* key : {"use_dora", "use_rslora", "use_qalora"}) {
     const auto given = root.find(key);
     if (given && !given->is_null() && given->boolean()) given->fail_unsupported("is not read");
   }
   for (const char* key : {"rank_pattern", "alpha_pattern"}) {
     const auto given = root.find(key);
     if (given && !given->is_null() && given->size() > 0) given->fail_unsupported("is not read");
+  }
+  if (const auto given = root.find("alora_invocation_tokens"); given && !given->is_null()) {
+    given->fail_unsupported("is not read");
+  }
+  // Those that take what the adapters begin with from the base.
+  static constexpr std::string_view kOfBase[] = {"pissa", "olora", "corda", "loftq"};
+  const auto start = root.find("init_lora_weights");
+  const std::string word = start && start->is_scalar() ? start->text() : "";
+  if (std::ranges::any_of(kOfBase, [&](std::string_view own) { return word.starts_with(own); })) {
+    start->fail_unsupported("changes the weights of the base, and is not read");
   }
   const auto check = [&](const char* key, double own) {
     const Node given = root.get(key);
@@ -81,9 +80,19 @@ void check_adapters(const Document& config, const Architecture& model) {
   };
   check("r", static_cast<double>(adapters.rank));
   check("lora_alpha", adapters.alpha);
-  if (!adapters.joined) return;
-  fail_unsupported(
-      "adapters.joined: parts of a product share an A, and each has one in a folder of peft");
+}
+
+/// What would read an A twice.
+void check_apart(const std::vector<AdapterTensors>& tensors) {
+  std::set<std::pair<std::string, std::int64_t>> downs;
+  for (const AdapterTensors& one : tensors) {
+    if (downs.emplace(one.down.own, one.down.rows.front().begin).second) continue;
+    fail_unsupported(
+        fmt::format("adapters.joined: parts of a product share an A, and '{}' has one of its own "
+                    "in a folder of "
+                    "peft",
+                    one.weight));
+  }
 }
 
 }  // namespace
@@ -106,6 +115,17 @@ Family weights_family(const Document& config) {
   return own;
 }
 
+Family checked_family(const fs::path& directory, const Architecture& model) {
+  const Document config = Document::load(directory / "config.json");
+  Family family = weights_family(config);
+  const std::vector<std::string> differ = differences(read_config(config), model);
+  if (!differ.empty()) {
+    fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
+                           fmt::join(differ, "; ")));
+  }
+  return family;
+}
+
 HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architecture& model) {
   const Family family = checked_family(directory, model);
   Places places;
@@ -125,7 +145,9 @@ HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const
   const Family family = checked_family(base, model);
   HuggingFaceWeights weights;
   Places places;
-  for (AdapterTensors& one : adapter_tensors(model, family)) {
+  std::vector<AdapterTensors> tensors = adapter_tensors(model, family);
+  check_apart(tensors);
+  for (AdapterTensors& one : tensors) {
     for (ForeignTensor* tensor : {&one.down, &one.up}) {
       places.emplace(tensor->name, weights.tensors_.size());
       weights.tensors_.push_back({std::move(*tensor)});

@@ -22,6 +22,10 @@ namespace stepwright {
 /// ones, for a family without names and for the text part of a multimodal model.
 Family weights_family(const Document& config);
 
+/// The same of a directory whose `config.json` describes this model; fails with `kInput` where it
+/// describes another.
+Family checked_family(const std::filesystem::path& directory, const Architecture& model);
+
 /// The weights of a Hugging Face directory (`config.json` with `model.safetensors`, or with an
 /// index of several), as parameters of ours. Files are mapped: only what is read is loaded.
 class HuggingFaceWeights {

@@ -36,6 +36,9 @@ std::string refusal(CheckpointIndex index) {
 TEST(Index, ReadsWhatItWrote) {
   EXPECT_EQ(parse_index(index_text(example()), "checkpoint.json"), example());
   check_complete(example(), "checkpoint.json");
+  CheckpointIndex beside = example();
+  beside.run.base = "/models/base";
+  EXPECT_EQ(parse_index(index_text(beside), "checkpoint.json"), beside);
 }
 
 TEST(Index, EveryChangedByteIsSeen) {

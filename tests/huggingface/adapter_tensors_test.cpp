@@ -6,6 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/config_writer.h"
+#include "stepwright/model/catalog.h"
 #include "tests/huggingface/models.h"
 
 namespace stepwright::testing {
@@ -68,26 +69,64 @@ TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
   EXPECT_THROW(tensors_of(adapted(kGptNeox, {AdapterTarget::kQuery})), Error);
 }
 
-TEST(AdapterTensors, OfExpertsAreRefusedWithWhatDoesHoldThem) {
-  for (const AdapterTarget target : {AdapterTarget::kGate, AdapterTarget::kFc2}) {
-    EXPECT_THAT([&] { tensors_of(adapted(kMixtral, {target})); },
-                ::testing::ThrowsMessage<Error>(
-                    ::testing::AllOf(::testing::HasSubstr("stand beside each expert"),
-                                     ::testing::HasSubstr("--merge BASE"))));
-  }
+TEST(AdapterTensors, OfJoinedPartsStandBesideTheTensorThatFusesThem) {
+  const auto tensors = tensors_of(
+      adapted(kGpt2, {AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue}, true));
+  const AdapterTensors& first = tensors.front();
+  EXPECT_EQ(first.weight, "transformer.h.0.attn.c_attn.weight");
+  EXPECT_TRUE(first.transposed);
+  EXPECT_THAT(first.down.rows, ElementsAre(RowRun{0, 2}));
+  EXPECT_EQ(first.up.row_count(), 3 * first.down.columns);
+  EXPECT_EQ(first.up.name, "base_model.model.transformer.h.0.attn.c_attn.lora_B.weight");
+}
+
+TEST(AdapterTensors, OfExpertsStandBesideEach) {
+  // Two rows of A for the gates of each expert and two for its ups.
+  const auto tensors = tensors_of(adapted(kMixtral, {AdapterTarget::kGate, AdapterTarget::kUp}));
+  EXPECT_EQ(tensors[0].weight, "model.layers.0.block_sparse_moe.experts.0.w1.weight");
+  EXPECT_EQ(tensors[3].weight, "model.layers.0.block_sparse_moe.experts.1.w3.weight");
+  EXPECT_THAT(tensors[3].down.rows, ElementsAre(RowRun{6, 2}));
+  const std::int64_t height = tensors[3].up.row_count();
+  EXPECT_THAT(tensors[3].up.rows, ElementsAre(RowRun{3 * height, height}));
+}
+
+TEST(AdapterTensors, OfStackedExpertsAreRefusedWithWhatDoesHoldThem) {
+  Architecture model = *built_in_model("gpt-oss-20b");
+  model.adapters = Adapters{.rank = 2, .alpha = 6};
+  model.adapters->targets.set(place_of(AdapterTarget::kFc2));
+  const Family& family = *find_family("gpt_oss");
+  EXPECT_THAT(
+      [&] { adapter_tensors(model, family); },
+      ::testing::ThrowsMessage<Error>(::testing::AllOf(
+          ::testing::HasSubstr("stand beside each expert"), ::testing::HasSubstr("--merge BASE"))));
+  EXPECT_THAT(adapted_modules(model, family).parameters, ElementsAre("mlp.experts.down_proj"));
+}
+
+TEST(AdapterTensors, ModulesAreNamedSoThatNoOthersAre) {
+  const auto modules = [](const Architecture& model) {
+    return adapted_modules(model, family_of(model)).modules;
+  };
+  EXPECT_THAT(modules(adapted(kGpt2, {AdapterTarget::kProjection})), ElementsAre("attn.c_proj"));
+  EXPECT_THAT(modules(adapted(kGpt2, {AdapterTarget::kProjection, AdapterTarget::kFc2})),
+              ElementsAre("c_proj"));
+  EXPECT_THAT(modules(adapted(kMixtral, {AdapterTarget::kGate, AdapterTarget::kFc2})),
+              ElementsAre("w1", "w2"));
 }
 
 TEST(AdapterTensors, ConfigurationNamesModulesAndLayers) {
   Architecture model = adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kFc2});
-  const auto config = adapter_config(model, tensors_of(model));
+  const Family& family = family_of(model);
+  const auto config = adapter_config(model, family, tensors_of(model), "/models/base");
   EXPECT_EQ(config.at("r"), 2);
   EXPECT_EQ(config.at("lora_alpha"), 6);
   EXPECT_EQ(config.at("target_modules"), (nlohmann::ordered_json{"down_proj", "q_proj"}));
+  EXPECT_EQ(config.at("base_model_name_or_path"), "/models/base");
   EXPECT_FALSE(config.contains("layers_to_transform"));
   model.frozen = {.first = 0, .layers = 1};
   const auto upper = tensors_of(model);
   EXPECT_EQ(upper.size(), 2);
-  EXPECT_EQ(adapter_config(model, upper).at("layers_to_transform"), nlohmann::ordered_json{1});
+  EXPECT_EQ(adapter_config(model, family, upper).at("layers_to_transform"),
+            nlohmann::ordered_json{1});
 }
 
 }  // namespace

@@ -39,12 +39,29 @@ OF_LATENTS = {
     "attention.kv_up": "self_attn.|kv_b|_proj",
     "attention.output": "self_attn.|o|_proj",
 }
+PHI_MODULES = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
+OF_PHI = {
+    "attention.qkv": "self_attn.|qkv|_proj",
+    "attention.output": "self_attn.|o|_proj",
+    "mlp.fc1": "mlp.|gate_up|_proj",
+    "mlp.fc2": "mlp.|down|_proj",
+}
+GPT_MODULES = ["c_attn", "attn.c_proj", "c_fc"]
+OF_GPT = {
+    "attention.qkv": "attn.|c_attn|",
+    "attention.output": "attn.|c_proj|",
+    "mlp.fc1": "mlp.|c_fc|",
+}
+OF_QUERIES = {"attention.qkv": "self_attn.|q|_proj"}
 LATENT = {**LATENT, "rope_interleave": False}  # whose rows stand as they stand here
 
 
-class Peft(Case):
+class Tuned(Case):
+    """A model of which a part is trained here."""
+
     modules = MODULES
     fused = FUSED
+    layer = "model.layers"
     adapters = "{rank: 4, alpha: 6, targets: all}"
 
     def config(self) -> "transformers.PreTrainedConfig":
@@ -56,7 +73,7 @@ class Peft(Case):
         for layer in range(SIZES["num_hidden_layers"]):
             for own, theirs in self.fused.items():
                 for ending, half in (("_lora_a", "lora_A"), ("_lora_b", "lora_B")):
-                    name = f"base_model.model.model.layers.{layer}.{theirs}.{half}{end}"
+                    name = f"base_model.model.{self.layer}.{layer}.{theirs}.{half}{end}"
                     ours[f"layers.{layer}.{own}{ending}"] = part(state, name)
         return ours
 
@@ -110,6 +127,8 @@ class Peft(Case):
         again = ("--resume", "--steps", 4, "--lr", 0, "--logits", self.folder / "logits")
         self.train(self.plan(), *source, *run, *again)
 
+
+class Peft(Tuned):
     def test_adapters_of_peft_learn_here_as_there(self) -> None:
         model = self.random_adapter()
         files = {name: self.folder / name for name in ("weights", "gradients", "logits", "metrics")}
@@ -168,6 +187,14 @@ class Peft(Case):
         for name, value in kept.items():
             self.assertTrue(torch.equal(loaded[name], value), name)
 
+    def test_a_run_goes_on_beside_its_base_alone(self) -> None:
+        self.trained_here()
+        run = ("--checkpoint", self.folder / "run", "--resume", "--steps", 5)
+        data = ("--data", self.folder / "text", "--data-format", "text")
+        done = self.call("train", self.folder / "plan.yaml", *data, *run)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("say --weights-from again", done.stderr)
+
     def test_merged_weights_load_there(self) -> None:
         self.trained_here()
         convert = ("checkpoint", "convert", self.folder / "run", "--format", "huggingface")
@@ -197,19 +224,95 @@ class Peft(Case):
 
 
 class PeftOfLatents(Peft):
-    """Latent attention: each of its projections is a module. No folder is written of it yet."""
+    """Latent attention: each of its projections is a module."""
 
     modules = LATENT_MODULES
     fused = OF_LATENTS
     adapters = "{rank: 4, alpha: 6, targets: [q_down, q_up, kv_down, kv_up, projection]}"
     test_other_adapters_are_refused = None
-    test_adapters_trained_here_load_there = None
-    test_merged_weights_load_there = None
 
     def config(self) -> "transformers.PreTrainedConfig":
         return transformers.DeepseekV3Config(
             **SIZES, pad_token_id=None, **LATENT, rope_parameters=rotary(1e4)
         )
+
+
+class PeftOfFused(Peft):
+    """Modules that fuse what others have apart, whose rows share an A."""
+
+    modules = PHI_MODULES
+    fused = OF_PHI
+    adapters = "{rank: 4, alpha: 6, targets: all, joined: true}"
+    test_other_adapters_are_refused = None
+
+    def config(self) -> "transformers.PreTrainedConfig":
+        return transformers.Phi3Config(
+            **SIZES, num_key_value_heads=2, pad_token_id=None, rope_parameters=rotary(1e4)
+        )
+
+
+class PeftOfTransposed(PeftOfFused):
+    """GPT-2, whose modules have their weights the other way around, and two of one name."""
+
+    modules = GPT_MODULES
+    fused = OF_GPT
+    layer = "transformer.h"
+    adapters = "{rank: 4, alpha: 6, targets: [qkv, projection, fc1], joined: true}"
+
+    def config(self) -> "transformers.PreTrainedConfig":
+        return transformers.GPT2Config(
+            n_embd=32,
+            n_layer=2,
+            n_head=4,
+            vocab_size=SIZES["vocab_size"],
+            n_positions=64,
+            bos_token_id=None,
+            eos_token_id=None,
+            attn_pdrop=0,
+            embd_pdrop=0,
+            resid_pdrop=0,
+        )
+
+
+class PeftOfExperts(Peft):
+    """Adapters of each expert. What peft itself saves of them has all experts in one tensor."""
+
+    adapters = "{rank: 4, alpha: 6, targets: [q, gate, up, fc2]}"
+    test_adapters_of_peft_learn_here_as_there = None
+    test_every_plan_begins_with_the_same_adapters = None
+    test_other_adapters_are_refused = None
+    fused = OF_QUERIES
+
+    def config(self) -> "transformers.PreTrainedConfig":
+        return transformers.MixtralConfig(
+            **SIZES,
+            num_key_value_heads=2,
+            num_local_experts=4,
+            num_experts_per_tok=2,
+            rope_parameters=rotary(1e4),
+        )
+
+
+class FrozenParts(Tuned):
+    """Without adapters: what rests is the base's, what was trained is the run's."""
+
+    def plan(self, ranks: int = 1, choices: str = "micro_batch: 2") -> str:
+        text = plan_text(self.folder / "model", "fp64", ranks, choices)
+        frozen = "  frozen: [embedding, layers 0-0]\n"
+        return text.replace("  optimizer: adamw\n", f"  optimizer: adamw\n{frozen}")
+
+    def test_what_was_trained_is_merged(self) -> None:
+        self.trained_here()
+        convert = ("checkpoint", "convert", self.folder / "run", "--format", "huggingface")
+        alone = self.call(*convert, "-o", self.folder / "alone")
+        self.assertEqual(alone.returncode, 2, alone.stderr)
+        self.assertIn("--merge BASE", alone.stderr)
+        self.run_command(*convert, "--merge", self.folder / "model", "-o", self.folder / "merged")
+        found = self.logits()
+        result = self.loaded("merged").eval()(found["tokens"]).logits.detach()
+        plain = self.base().eval()(found["tokens"]).logits
+        self.assert_near(found["logits"], result, "logits")
+        self.assertGreater(((result - plain).norm() / plain.norm()).item(), 0.01)
 
 
 if __name__ == "__main__":

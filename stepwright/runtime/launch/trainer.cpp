@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -136,6 +137,12 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
   return memory;
 }
 
+/// Where the weights come from that a checkpoint does not hold.
+std::string frozen_base(const TrainOptions& options, const Job& job) {
+  if (!job.model.freezes() || options.weights_from.empty()) return {};
+  return std::filesystem::absolute(options.weights_from).lexically_normal().string();
+}
+
 void train_rank(const PlannedJob& given, const TrainOptions& options, const std::string& file,
                 const Groups::World& world, const TrainReports& told) {
   PlannedJob planned = given;
@@ -170,7 +177,8 @@ void train_rank(const PlannedJob& given, const TrainOptions& options, const std:
                                                                 .length = job.length,
                                                                 .tokens = tokens.size(),
                                                                 .plan = plan_yaml(planned),
-                                                                .program = hash});
+                                                                .program = hash,
+                                                                .base = frozen_base(options, job)});
     if (options.resume) checkpointer->resume();
   }
   Batches batches(tokens, std::move(samples), job, plan, place);

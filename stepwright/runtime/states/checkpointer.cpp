@@ -77,6 +77,12 @@ void Checkpointer::check_run(const ShardReader& reader) const {
   same("--seed", old.seed, run_.seed);
   same("job.batch.length", old.length, run_.length);
   same("the number of tokens in --data", old.tokens, run_.tokens);
+  if (!old.base.empty() && run_.base.empty()) {
+    fail_input(
+        fmt::format("{}: the weights that it does not hold, which are frozen, were those of {}: "
+                    "say --weights-from again",
+                    reader.directory().string(), old.base));
+  }
   const std::int64_t sequences = rank_.job.sequences;
   same("job.batch.sequences", old.step > 0 ? old.samples / old.step : sequences, sequences);
 }

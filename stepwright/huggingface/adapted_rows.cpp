@@ -1,0 +1,67 @@
+#include "stepwright/huggingface/adapted_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stepwright {
+namespace {
+
+/// The rows of one copy of a parameter.
+std::vector<AdaptedRows> rows_of_copy(const Adapters& adapters, const Parameter& weight,
+                                      const AdaptedWeight& entry) {
+  std::vector<AdaptedRows> list;
+  AdaptedRows next;
+  for (std::size_t part = 0; part < entry.parts.size(); ++part) {
+    next.count = weight.fused[0] > 0 ? weight.fused[part] : part == 0 ? weight.rows : 0;
+    const auto target = target_of(entry, weight, part);
+    if (target && adapters.has(*target)) {
+      list.push_back(next);
+      next.up += next.count;
+      if (!adapters.joined) next.down += adapters.rank;
+    }
+    next.begin += next.count;
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<AdaptedRows> adapted_rows(const Adapters& adapters, const Parameter& weight,
+                                      const AdaptedWeight& entry) {
+  const std::vector<AdaptedRows> one = rows_of_copy(adapters, weight, entry);
+  std::int64_t up = 0;
+  for (const AdaptedRows& rows : one) up += rows.count;
+  const std::int64_t down =
+      adapters.rank * (adapters.joined ? 1 : static_cast<std::int64_t>(one.size()));
+  std::vector<AdaptedRows> all;
+  for (std::int64_t copy = 0; copy < weight.copies; ++copy) {
+    for (const AdaptedRows& rows : one) {
+      all.push_back({.begin = rows.begin + copy * weight.rows,
+                     .count = rows.count,
+                     .up = rows.up + copy * up,
+                     .down = rows.down + copy * down});
+    }
+  }
+  return all;
+}
+
+std::map<std::string, WithAdapters, std::less<>> adapted_weights(const Architecture& model) {
+  std::map<std::string, WithAdapters, std::less<>> all;
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    const std::vector<Parameter> parameters = layer_parameters(model, model.layer_class(layer));
+    for (const Parameter& weight : parameters) {
+      const AdaptedWeight* entry = adapted_weight(weight.name);
+      if (entry == nullptr) continue;
+      if (std::ranges::find(parameters, entry->down, &Parameter::name) == parameters.end())
+        continue;
+      const std::string prefix = fmt::format("layers.{}.", layer);
+      all.emplace(prefix + std::string(weight.name),
+                  WithAdapters{prefix + std::string(entry->down), prefix + std::string(entry->up),
+                               adapted_rows(*model.adapters, weight, *entry)});
+    }
+  }
+  return all;
+}
+
+}  // namespace stepwright
