@@ -12,6 +12,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/syntax/regular.h"
+#include "stepwright/huggingface/config_writer.h"
 #include "stepwright/plan/files/read_adapters.h"
 
 namespace stepwright {
@@ -147,8 +148,23 @@ bool experts_alone(const Architecture& model) {
   return true;
 }
 
+bool adapts_all(const Architecture& model) {
+  return model.adapters->targets == possible_targets(model);
+}
+
+/// Whether a module of transformers is a product that others have apart, which has one A then.
+bool is_fused(std::string_view module, const Architecture& model) {
+  static constexpr std::string_view kFused[] = {"qkv_proj", "query_key_value", "c_attn", "Wqkv"};
+  const std::string_view last = module.substr(module.rfind('.') + 1);
+  return std::ranges::find(kFused, last) != std::end(kFused) ||
+         (last == "gate_up_proj" && !model.experts);
+}
+
 AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& possible) {
   if (means_all(module)) return possible;
+  // Of GPT-2's two.
+  if (module.ends_with("attn.c_proj")) return targets_of_module("o_proj", possible);
+  if (module.ends_with("mlp.c_proj")) return targets_of_module("down_proj", possible);
   const std::string_view last = module.substr(module.rfind('.') + 1);
   AdapterTargets targets;
   for (const ModuleName& known : kModules) {
@@ -233,6 +249,10 @@ void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
   }
   Tree adapters = Tree::mapping();
   adapters.set("rank", words.rank).set("alpha", words.alpha).set("dropout", words.dropout);
+  if (std::ranges::any_of(words.modules,
+                          [&](const std::string& one) { return is_fused(one, job.model); })) {
+    adapters.set("joined", true);
+  }
   Tree list = Tree::flow_sequence();
   for (const auto& [target, name] : kAdapterTargetNames) {
     if (targets[place_of(target)]) list.add(name);
@@ -255,22 +275,35 @@ void leave_adapters_out(ImportReport& report) {
                 [](const ReadSetting& one) { return one.field.starts_with(kFieldOfAdapters); });
 }
 
-std::vector<std::string> adapter_modules(const Architecture& model) {
-  if (model.adapters->targets == possible_targets(model)) return {std::string(kAllLinear)};
-  return named_adapter_modules(model);
-}
-
-std::vector<std::string> named_adapter_modules(const Architecture& model) {
-  const Adapters& adapters = *model.adapters;
-  constexpr std::size_t kOneByOne = 11;  // Llama's and those of latent attention.
-  const std::span modules(kModules);
+std::vector<std::string> megatron_modules(const Architecture& model) {
   std::vector<std::string> names;
-  for (const ModuleName& known : adapters.joined ? modules : modules.first(kOneByOne)) {
-    if (adapters.joined != known.name.starts_with("linear_")) continue;
+  for (const ModuleName& known : kModules) {
+    if (!known.name.starts_with("linear_")) continue;
     if (known.name == "linear_q_proj" && !model.latent) continue;
-    if (known_targets(known, adapters.targets).any()) names.emplace_back(known.name);
+    if (known_targets(known, model.adapters->targets).any()) names.emplace_back(known.name);
   }
   return names;
+}
+
+std::vector<std::string> listed_megatron_modules(const Architecture& model) {
+  if (adapts_all(model)) return {std::string(kAllLinear)};
+  return megatron_modules(model);
+}
+
+AdaptedModules transformers_modules(const Architecture& model) {
+  const bool listed = model.adapters->joined || experts_alone(model);
+  if (adapts_all(model) && !listed) return {.modules = {std::string(kAllLinear)}};
+  try {
+    return adapted_modules(model, family_of(model));
+  } catch (const Error&) {
+    AdaptedModules like_llama;
+    constexpr std::size_t kOneByOne = 11;  // Llama's and those of latent attention.
+    for (const ModuleName& known : std::span(kModules).first(kOneByOne)) {
+      if (known_targets(known, model.adapters->targets).none()) continue;
+      like_llama.modules.emplace_back(known.name);
+    }
+    return like_llama;
+  }
 }
 
 }  // namespace stepwright

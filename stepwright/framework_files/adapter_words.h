@@ -8,6 +8,7 @@
 #include "stepwright/core/dtype.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/import_report.h"
+#include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright {
@@ -67,12 +68,15 @@ void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
 /// Lists what was read of adapters as not read: all weights are trained in the plan.
 void leave_adapters_out(ImportReport& report);
 
-/// The names of the modules that adapters of a model stand beside: `all-linear` where that is all
-/// that it has, else those of Megatron-Core where its adapters are joined, those of transformers in
-/// a model like Llama where they are not.
-std::vector<std::string> adapter_modules(const Architecture& model);
+/// The names of the modules of Megatron-Core that adapters of a model stand beside.
+std::vector<std::string> megatron_modules(const Architecture& model);
 
-/// The same by name also where that is all that it has.
-std::vector<std::string> named_adapter_modules(const Architecture& model);
+/// The same as a list: `all-linear` where that is all that the model has.
+std::vector<std::string> listed_megatron_modules(const Architecture& model);
+
+/// The modules and parameters of transformers that adapters of a model stand beside: `all-linear`
+/// where that is all that it has as modules, else those of its family (`family_of`), and those of
+/// Llama where none has all of the model.
+AdaptedModules transformers_modules(const Architecture& model);
 
 }  // namespace stepwright

@@ -76,9 +76,13 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
     compare("model.multi_token_weight", from.model.multi_token_weight, to.model.multi_token_weight);
   }
   compare("dropout", from.model.dropout, to.model.dropout);
-  if (from.model.adapters != to.model.adapters) {
-    lost.emplace_back(to.model.adapters ? "adapters become others"
-                                        : "adapters (all weights are trained there)");
+  const std::optional<Adapters>& before = from.model.adapters;
+  const std::optional<Adapters>& after = to.model.adapters;
+  if (before && after && before->joined != after->joined) {
+    compare("adapters.joined", before->joined, after->joined);
+  } else if (before != after) {
+    lost.emplace_back(after ? "adapters become others"
+                            : "adapters (all weights are trained there)");
   }
   if (from.model.frozen != to.model.frozen) {
     lost.emplace_back(to.model.frozen.any() ? "frozen parts become others"

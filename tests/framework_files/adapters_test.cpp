@@ -113,9 +113,9 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kFc2));
   EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kKey));
   EXPECT_THAT(report.not_read, lists("lm_head", Matters::kYes));
-  EXPECT_THAT(adapter_modules(job.model), ElementsAre("q_proj", "down_proj"));
+  EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("q_proj", "down_proj"));
   job.model.adapters->targets = possible_targets(job.model);
-  EXPECT_THAT(adapter_modules(job.model), ElementsAre("all-linear"));
+  EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("all-linear"));
 }
 
 TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
@@ -132,9 +132,36 @@ TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
   EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kKeyValueDown));
   EXPECT_EQ(job.model.adapters->targets.count(), 2);
   EXPECT_THAT(report.not_read, lists("linear_qkv", Matters::kYes));
-  EXPECT_THAT(adapter_modules(job.model), ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
+  EXPECT_THAT(megatron_modules(job.model), ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
   job.model.adapters->joined = false;
-  EXPECT_THAT(adapter_modules(job.model), ElementsAre("q_b_proj", "kv_a_proj_with_mqa"));
+  EXPECT_THAT(transformers_modules(job.model).modules,
+              ElementsAre("q_b_proj", "kv_a_proj_with_mqa"));
+}
+
+/// The modules of these targets that files name of a built-in model, and the targets of those.
+void expect_modules(const std::string& model, std::initializer_list<AdapterTarget> targets,
+                    bool joined, const std::vector<std::string>& modules) {
+  Job job;
+  job.model = built_in_model(model).value();
+  job.framework.name = "accelerate";
+  job.model.adapters = Adapters{.rank = 4, .alpha = 4, .joined = joined};
+  for (const AdapterTarget target : targets) job.model.adapters->targets.set(place_of(target));
+  const Adapters adapters = *job.model.adapters;
+  EXPECT_EQ(transformers_modules(job.model).modules, modules) << model;
+  ImportReport report;
+  take_adapters({.rank = 4, .alpha = 4, .modules = modules}, "train.yaml", job, report);
+  EXPECT_EQ(job.model.adapters, adapters) << model;
+}
+
+TEST(AdaptersOfFiles, ModulesAreThoseOfTheFamilyOfAModel) {
+  using enum AdapterTarget;
+  expect_modules("mixtral-8x7b", {kGate, kUp, kFc2}, false, {"w1", "w3", "w2"});
+  expect_modules("gpt-neox-20b", {kQuery, kKey, kValue, kUp}, true,
+                 {"query_key_value", "dense_h_to_4h"});
+  expect_modules("gpt2", {kProjection, kFc2}, false, {"c_proj"});
+  expect_modules("gpt2", {kProjection}, false, {"attn.c_proj"});
+  expect_modules("qwen3-30b-a3b", {kQuery, kGate, kUp, kFc2}, false,
+                 {"q_proj", "gate_proj", "up_proj", "down_proj"});
 }
 
 TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {

@@ -81,7 +81,7 @@ const PackingProgram kPackingPrograms[] = {
     {"torchtune",
      kTorchtuneRun + "dataset: {packed: True}\n",
      "dataset.packed",
-     {.kind = PackingKind::kGreedy}},
+     {.kind = PackingKind::kGreedy, .too_long = TooLong::kTruncate}},
     {"torchtune",
      kTorchtuneRun + "dataset: {packed: True, split_across_pack: True}\n",
      "dataset.packed",

@@ -92,12 +92,13 @@ void add_axolotl_adapters(Tree& file, const Architecture& model) {
   file.set("adapter", adapters.base == DType::kNf4 ? "qlora" : "lora");
   file.set("lora_r", adapters.rank).set("lora_alpha", adapters.alpha);
   file.set("lora_dropout", adapters.dropout);
-  const std::vector<std::string> modules = adapter_modules(model);
-  if (modules.front() == "all-linear") {
+  const auto [modules, parameters] = transformers_modules(model);
+  if (!modules.empty() && modules.front() == "all-linear") {
     file.set("lora_target_linear", true);
   } else {
     file.set("lora_target_modules", Tree::flow_sequence(modules));
   }
+  if (!parameters.empty()) file.set("lora_target_parameters", Tree::flow_sequence(parameters));
   if (adapters.base == DType::kNf4) file.set("load_in_4bit", true);
   if (adapters.base == DType::kFp8) file.set("load_in_8bit", true);
 }

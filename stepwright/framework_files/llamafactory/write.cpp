@@ -58,7 +58,12 @@ void add_llamafactory_training(Tree& file, const Architecture& model) {
   file.set("finetuning_type", model.adapters ? "lora" : "full");
   if (!model.adapters) return;
   const Adapters& adapters = *model.adapters;
-  const std::vector<std::string> modules = adapter_modules(model);
+  const auto [modules, parameters] = transformers_modules(model);
+  if (!parameters.empty()) {
+    fail_unsupported(fmt::format(
+        "llama-factory: its files cannot say adapters of {}, which are parameters and no modules",
+        fmt::join(parameters, ", ")));
+  }
   file.set("lora_rank", adapters.rank).set("lora_alpha", adapters.alpha);
   file.set("lora_dropout", adapters.dropout);
   file.set("lora_target", modules.front() == "all-linear"

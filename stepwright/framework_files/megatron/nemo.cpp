@@ -104,9 +104,8 @@ std::string adapter_lines(const PlannedJob& planned) {
   return fmt::format(
       "        peft=LoRA(\n            target_modules=[\"{}\"],\n            dim={},\n            "
       "alpha={},\n            dropout={},\n{}        ),\n",
-      fmt::join(named_adapter_modules(planned.job.model), "\", \""), adapters->rank,
-      adapters->alpha, adapters->dropout,
-      regathers ? "            sequence_parallel_input_regather=True,\n" : "");
+      fmt::join(megatron_modules(planned.job.model), "\", \""), adapters->rank, adapters->alpha,
+      adapters->dropout, regathers ? "            sequence_parallel_input_regather=True,\n" : "");
 }
 
 /// Settings of adapters in a container.

@@ -123,7 +123,8 @@ std::string swift_adapters(const Architecture& model) {
   return fmt::format(
       "  --tuner_type lora \\\n  --lora_rank {} \\\n  --lora_alpha {} \\\n  --lora_dropout {} "
       "\\\n  --target_modules {} \\\n",
-      adapters.rank, adapters.alpha, adapters.dropout, fmt::join(adapter_modules(model), " "));
+      adapters.rank, adapters.alpha, adapters.dropout,
+      fmt::join(listed_megatron_modules(model), " "));
 }
 
 /// swift/arguments/base_args: packing, packing_strategy, truncation_strategy.

@@ -264,9 +264,10 @@ void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& d
   }
 }
 
-/// torchtune/datasets/_packed.py: in their order, each sequence filled up, and a document that is
-/// longer refused, unless documents are cut where a sequence is full. Without packing each is cut
-/// to `max_seq_len`, and padded to the longest of its micro-batch (torchtune/data/_collate.py).
+/// torchtune/datasets/_packed.py: in their order, each sequence filled up, or documents cut where a
+/// sequence is full. Tokenizers leave the first `max_seq_len` tokens of a document
+/// (torchtune/modules/transforms/tokenizers/_utils.py). Without packing each is padded to the
+/// longest of its micro-batch (torchtune/data/_collate.py).
 void read_tune_batch(const Fields& root, const std::string& file, const Given& given,
                      Draft& draft) {
   // Several datasets are joined, none of them packed.
@@ -287,11 +288,10 @@ void read_tune_batch(const Fields& root, const std::string& file, const Given& g
         file));
   }
   PackingWords words;
+  words.packing.too_long = TooLong::kTruncate;
   if (packed) {
     words.packing.kind = PackingKind::kGreedy;
     if (data.flag("split_across_pack", false)) words.packing.too_long = TooLong::kSplit;
-  } else {
-    words.packing.too_long = TooLong::kTruncate;
   }
   take_packing(data, "packed", words, given, draft);
   draft.plan.micro_batch = root.integer("batch_size", 1);
