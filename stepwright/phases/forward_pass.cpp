@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/cost/cost_model.h"
@@ -67,56 +68,54 @@ class Forwards {
     return simulate(program(of_batches(batches)), cost_, layouts_, plan_).step_time_s;
   }
 
-  /// Of the position with most work, what goes by pairs of documents and what more tokens take.
+  /// Of the position with most work, what more pairs of documents and more tokens take.
   [[nodiscard]] MicroBatchSeconds slowest() const {
-    StepProgram forwards = program(job_);
-    const std::vector<Passes> own = passes(forwards);
-    std::vector<Passes> larger = own;
-    if (has_unequal_lengths(job_)) {
-      for (Template& piece : forwards.templates) piece = with_tokens(piece, kTokenGrowth);
-      larger = passes(forwards);
-    }
-    MicroBatchSeconds slowest;
-    double most_s = 0;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      if (own[i].all_s <= most_s) continue;
-      most_s = own[i].all_s;
-      slowest = {.attention = own[i].attention_s,
-                 .growth = std::max(0.0, larger[i].all_s - own[i].all_s) / (kTokenGrowth - 1)};
-    }
-    return slowest;
+    const StepProgram forwards = program(job_);
+    const std::vector<double> own = passes(forwards);
+    const std::vector<double> of_pairs = passes(grown(forwards, with_pairs));
+    std::vector<double> of_tokens = own;
+    if (has_unequal_lengths(job_)) of_tokens = passes(grown(forwards, with_tokens));
+    const auto most = static_cast<std::size_t>(std::ranges::max_element(own) - own.begin());
+    const auto growth = [&](const std::vector<double>& larger) {
+      return std::max(0.0, larger[most] - own[most]) / (kTokenGrowth - 1);
+    };
+    return {.pairs = growth(of_pairs), .tokens = growth(of_tokens)};
   }
 
-  /// What a position's compute stream does of one micro-batch.
-  struct Passes {
-    double all_s = 0;
-    double attention_s = 0;
-  };
-  [[nodiscard]] std::vector<Passes> passes(const StepProgram& forwards) const {
+  template <class Grow>
+  static StepProgram grown(StepProgram forwards, Grow grow) {
+    for (Template& piece : forwards.templates) piece = grow(std::move(piece), kTokenGrowth);
+    return forwards;
+  }
+
+  /// What each position's compute stream does of one micro-batch.
+  [[nodiscard]] std::vector<double> passes(const StepProgram& forwards) const {
     const Prices prices = price_operators(forwards, cost_, layouts_, plan_.collectives);
-    std::vector<Passes> all;
+    std::vector<double> all;
     for (const Stage& stage : forwards.stages) {
       std::map<std::int32_t, const Sequence*> of_chunk;
       for (const Sequence& sequence : stage.sequences) {
         if (sequence.direction == Direction::kForward) of_chunk[sequence.chunk] = &sequence;
       }
-      Passes& own = all.emplace_back();
-      for (const auto& [chunk, sequence] : of_chunk) add(own, *sequence, forwards, prices);
+      double& own_s = all.emplace_back();
+      for (const auto& [chunk, sequence] : of_chunk) {
+        own_s += compute_s(*sequence, forwards, prices);
+      }
     }
     return all;
   }
 
-  static void add(Passes& passes, const Sequence& sequence, const StepProgram& forwards,
-                  const Prices& prices) {
+  static double compute_s(const Sequence& sequence, const StepProgram& forwards,
+                          const Prices& prices) {
+    double sum_s = 0;
     for (const Item& item : sequence.items) {
       const auto which = static_cast<std::size_t>(item.which);
       const std::vector<Operator>& operators = forwards.templates[which].operators;
       for (std::size_t i = 0; i < operators.size(); ++i) {
-        if (operators[i].stream != Stream::kCompute) continue;
-        passes.all_s += prices[which][i].seconds;
-        if (operators[i].shape.pairs > 0) passes.attention_s += prices[which][i].seconds;
+        if (operators[i].stream == Stream::kCompute) sum_s += prices[which][i].seconds;
       }
     }
+    return sum_s;
   }
 
   [[nodiscard]] double waits_s(std::int64_t batches) const {

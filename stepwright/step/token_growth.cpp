@@ -24,4 +24,11 @@ Template with_tokens(Template piece, double factor) {
   return piece;
 }
 
+Template with_pairs(Template piece, double factor) {
+  for (Operator& op : piece.operators) {
+    op.shape.pairs = std::llround(static_cast<double>(op.shape.pairs) * factor);
+  }
+  return piece;
+}
+
 }  // namespace stepwright

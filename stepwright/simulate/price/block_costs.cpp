@@ -38,7 +38,7 @@ void BlockCost::add(const BlockCost& other, double count) {
   compute_s += count * other.compute_s;
   kernels_s += count * other.kernels_s;
   stream_s += count * other.stream_s;
-  attention_s += count * other.attention_s;
+  pairs_growth_s += count * other.pairs_growth_s;
   growth_s += count * other.growth_s;
   waiting_s += count * other.waiting_s;
   serial_s += count * other.serial_s;
@@ -126,8 +126,7 @@ void BlockPricer::take_times(const Template& piece, const Where& where) {
   }
 }
 
-double BlockPricer::growth_s(const Template& piece, const Where& where, double own_s) {
-  const Template larger = with_tokens(piece, kTokenGrowth);
+double BlockPricer::growth_s(const Template& larger, const Where& where, double own_s) {
   take_times(larger, where);
   cost_.wait_for_host(larger, where.layouts, times_);
   const double duration_s = runner_.run(larger, times_, cost_.contention()).duration_s;
@@ -141,7 +140,6 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
     const Operator& op = piece.operators[i];
     if (is_communication(op.kind) || is_of_host(op.kind)) continue;
     cost.kernels_s += times_[i].seconds;
-    if (op.shape.pairs > 0) cost.attention_s += times_[i].seconds;
   }
   cost_.wait_for_host(piece, where.layouts, times_);
   for (std::size_t i = 0; i < times_.size(); ++i) {
@@ -158,7 +156,10 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   const Footprint memory = footprint(piece, where.busiest);
   cost.retained_bytes = sum(memory.retained);
   cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
-  if (grows_) cost.growth_s = growth_s(piece, where, cost.seconds);
+  if (grows_) cost.growth_s = growth_s(with_tokens(piece, kTokenGrowth), where, cost.seconds);
+  if (job_.documents) {
+    cost.pairs_growth_s = growth_s(with_pairs(piece, kTokenGrowth), where, cost.seconds);
+  }
   return cost;
 }
 

@@ -45,8 +45,8 @@ class BlockPricer {
   [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& where);
   [[nodiscard]] BlockCost price(const Template& piece, const Where& where);
   void take_times(const Template& piece, const Where& where);
-  /// By how much it is longer with more tokens, over their share more.
-  [[nodiscard]] double growth_s(const Template& piece, const Where& where, double own_s);
+  /// By how much a template of larger micro-batches is longer, over their share more.
+  [[nodiscard]] double growth_s(const Template& larger, const Where& where, double own_s);
 
   const Job& job_;
   const CostModel& cost_;

@@ -190,8 +190,8 @@ MicroBatchSeconds slowest_of(const PipelineCost& pipeline) {
     const double all_s = stage.forward.seconds + stage.backward.seconds;
     if (all_s <= most_s) continue;
     most_s = all_s;
-    slowest = {.attention = stage.forward.attention_s + stage.backward.attention_s,
-               .growth = stage.forward.growth_s + stage.backward.growth_s};
+    slowest = {.pairs = stage.forward.pairs_growth_s + stage.backward.pairs_growth_s,
+               .tokens = stage.forward.growth_s + stage.backward.growth_s};
   }
   return slowest;
 }

@@ -34,17 +34,17 @@ struct PeakBytes {
 
 /// One template, priced once: what it costs alone on its streams, and what it does to memory.
 struct BlockCost {
-  double seconds = 0;      ///< Duration alone, with the contention among its own operators.
-  double floor_s = 0;      ///< The least that it takes of its compute stream in a step
-                           ///< (`simulate/price/block_floor.h`).
-  double compute_s = 0;    ///< Seconds of computation in it.
-  double kernels_s = 0;    ///< Of the same, were the host never waited for.
-  double stream_s = 0;     ///< Seconds of everything on its compute stream.
-  double waiting_s = 0;    ///< Of the same, when its compute stream can compute nothing.
-  double serial_s = 0;     ///< All its operators one after the other.
-  double attention_s = 0;  ///< Of computation: what goes by the query-key pairs of documents.
-  double growth_s = 0;     ///< By how much it is longer with more tokens, over their share more;
-                           ///< where micro-batches have unequal lengths.
+  double seconds = 0;         ///< Duration alone, with the contention among its own operators.
+  double floor_s = 0;         ///< The least that it takes of its compute stream in a step
+                              ///< (`simulate/price/block_floor.h`).
+  double compute_s = 0;       ///< Seconds of computation in it.
+  double kernels_s = 0;       ///< Of the same, were the host never waited for.
+  double stream_s = 0;        ///< Seconds of everything on its compute stream.
+  double waiting_s = 0;       ///< Of the same, when its compute stream can compute nothing.
+  double serial_s = 0;        ///< All its operators one after the other.
+  double growth_s = 0;        ///< By how much it is longer with more tokens, over their share more;
+                              ///< where micro-batches have unequal lengths.
+  double pairs_growth_s = 0;  ///< The same with more query-key pairs, where there are documents.
   std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                  ///< Kept from forward to backward.
   PeakBytes peak;                             ///< Alive at its largest moment, all its tensors.

@@ -125,7 +125,7 @@ Uneven UnevenSteps::of(const Plan& plan, const MicroBatchSeconds& seconds) {
   const Packing& packing = job_.documents->packing;
   const MicroBatchSpread spread =
       micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);
-  const double deviation_s = seconds.attention * spread.pairs + seconds.growth * spread.tokens;
+  const double deviation_s = seconds.pairs * spread.pairs + seconds.tokens * spread.tokens;
   if (deviation_s <= 0) return {};
   const auto count = static_cast<double>(micro_batches(job_, plan));
   const double chain = count + static_cast<double>(plan.parallel.pipeline) - 1;

@@ -10,11 +10,11 @@
 
 namespace stepwright {
 
-/// Seconds of the position with most work for one micro-batch, both ways: attention goes by the
-/// query-key pairs of documents; by how much all is longer with more tokens, over their share more.
+/// By how much the position with most work takes longer for one micro-batch, both ways, with more
+/// query-key pairs of documents and with more tokens, over their share more (`token_growth.h`).
 struct MicroBatchSeconds {
-  double attention = 0;
-  double growth = 0;
+  double pairs = 0;
+  double tokens = 0;
 };
 
 /// What unequal micro-batches make of a step in which all were the mean one.

@@ -64,7 +64,7 @@ double drawn_waits(const Job& job, const Plan& plan, const MicroBatchSeconds& se
   const std::int64_t count = micro_batches(job, plan);
   const auto schedule = store.turns({plan.schedule, plan.parallel.pipeline, count});
   TurnSeconds turns;
-  const double all = seconds.attention + seconds.growth;
+  const double all = seconds.pairs + seconds.tokens;
   turns.parts.assign(static_cast<std::size_t>(plan.parallel.pipeline),
                      {{.forward = all / 3, .backward = 2 * all / 3}});
   TurnPlayer player;
@@ -80,7 +80,7 @@ double drawn_waits(const Job& job, const Plan& plan, const MicroBatchSeconds& se
         for (std::int64_t k = 0; k < plan.micro_batch; ++k) {
           mean += pairs[random() % pairs.size()] / static_cast<double>(plan.micro_batch);
         }
-        turns.factors.push_back((seconds.growth + seconds.attention * mean) / all);
+        turns.factors.push_back((seconds.tokens + seconds.pairs * mean) / all);
       }
       last_s = std::max(last_s, makespan_s(player.play(schedule->order, schedule->turns, turns)));
     }
@@ -98,7 +98,7 @@ Plan plan_with(std::int64_t data, std::int64_t pipeline, std::int64_t micro_batc
 }
 
 TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
-  const MicroBatchSeconds seconds{.attention = 0.2, .growth = 0.8};
+  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   for (const auto& [data, pipeline, micro_batch, count] :
        {std::array{8, 1, 1, 8}, std::array{64, 1, 1, 4}, std::array{16, 1, 4, 2},
         std::array{64, 1, 1, 1}, std::array{4, 4, 1, 16}, std::array{8, 8, 1, 32},
@@ -115,7 +115,7 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
 
 /// The largest micro-batch decides there, of which the law knows the tail of a sum only.
 TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
-  const MicroBatchSeconds seconds{.attention = 0.2, .growth = 0.8};
+  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   for (const auto& [data, count] : {std::array{4, 8}, std::array{8, 4}, std::array{1, 8}}) {
     const Plan plan = plan_with(data, 16, 1);
     const Job job = job_of_documents(packed(), data * count);
@@ -131,7 +131,7 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
 TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
   const Job job = job_of_documents(packed(), 8);
   UnevenSteps law(job, std::make_shared<ScheduleStore>());
-  const Uneven uneven = law.of(plan_with(1, 1, 1), {.attention = 0.2, .growth = 0.8});
+  const Uneven uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
   EXPECT_NEAR(uneven.waits_s, 0, 1e-4);
   EXPECT_LT(uneven.low_s, 0);
   EXPECT_GT(uneven.high_s, 0);
@@ -140,7 +140,7 @@ TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
 TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
   const Job job = job_of_documents(packed(), 64);
   UnevenSteps law(job, std::make_shared<ScheduleStore>());
-  const MicroBatchSeconds seconds{.attention = 0.2, .growth = 0.8};
+  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   Plan plan = plan_with(8, 1, 1);
   const double apart = law.of(plan, seconds).waits_s;
   plan.sharding = {
@@ -149,7 +149,7 @@ TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
 }
 
 TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
-  const MicroBatchSeconds seconds{.attention = 0.2, .growth = 0.8};
+  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   const Plan plan = plan_with(8, 1, 1);
   const auto waits = [&](const Packing& packing) {
     const Job job = job_of_documents(packing, 64);
@@ -159,6 +159,23 @@ TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
   dealt.balance = Deal::kByCost;
   EXPECT_LT(waits(dealt), 0.3 * waits(packed()));
   EXPECT_EQ(waits(packed(PackingKind::kSorted)), 0);
+}
+
+/// Half of the sequences are one document, half are eight: of eight ranks with one each, one has
+/// the long document in all but one step of 256, half of the difference above the mean.
+TEST(Uneven, MicroBatchesDifferByWhatTheyTakeAlone) {
+  const Packing packing = packed(PackingKind::kFirstFit);
+  const auto figures = [&](const LengthHistogram& lengths) {
+    Job job = job_of_documents(packing, 8);
+    job.cluster = *built_in_cluster("dgx-h100", 1);
+    job.documents->lengths = lengths;
+    job.documents->packs = make_packs(lengths, packing, kLength);
+    return document_figures(predict({job, plan_with(8, 1, 1)}));
+  };
+  const double difference = figures({{4096, 1}}).even_step_s - figures({{512, 1}}).even_step_s;
+  EXPECT_GT(difference, 0);
+  const double waits = figures({{512, 8}, {4096, 1}}).uneven.waits_s;
+  EXPECT_NEAR(waits / difference, 0.5, 0.08);
 }
 
 TEST(Uneven, PredictionsAddWhatStepsWaitAndCountTokensOfDocuments) {
