@@ -32,10 +32,7 @@ class Lines {
     if (std::filesystem::is_directory(path)) fail_input(name_ + ": is a folder");
     if (!file_) fail_input(name_ + ": cannot be read");
     buffer_.resize(kBlock + simdjson::SIMDJSON_PADDING);
-    constexpr std::string_view kParquet = "PAR1";
-    if (fill() && std::string_view(buffer_.data(), filled_).starts_with(kParquet)) {
-      fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
-    }
+    if (fill()) check_start(std::string_view(buffer_.data(), filled_));
   }
 
   /// The next line without its end; nothing after the last.
@@ -66,6 +63,24 @@ class Lines {
   }
 
  private:
+  /// Files that are not read say how they are by what they begin with.
+  void check_start(std::string_view text) const {
+    if (text.starts_with("PAR1")) {
+      fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
+    }
+    if (text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd")) {
+      fail_input(fmt::format("{0}: is compressed: {1} {0} | stepwright lengths /dev/stdin", name_,
+                             text.front() == '\x28' ? "zstdcat" : "zcat"));
+    }
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string_view::npos && text[first] == '[') {
+      fail_input(
+          fmt::format("{0}: is one list, where each line must be a document: jq -c '.[]' {0} "
+                      "| stepwright lengths /dev/stdin",
+                      name_));
+    }
+  }
+
   /// Reads on behind what is left; false at the end of the file.
   bool fill() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
@@ -197,9 +212,11 @@ class LengthReader {
   }
 
   std::int64_t number(ondemand::value value) {
+    const std::string_view given = value.raw_json_token();
     std::int64_t length = 0;
     if (value.get(length) != simdjson::SUCCESS || length < 0 || length > kLongestDocument) {
-      lines_.fail(fmt::format("'{}' must be a whole number of tokens", printable(field_.name)));
+      lines_.fail(fmt::format("'{}' must be a whole number of tokens from 0 to {}; it is {}",
+                              printable(field_.name), kLongestDocument, printable(given)));
     }
     return length;
   }

@@ -70,8 +70,12 @@ TEST_F(DatasetLengthsTest, NamesTheLineThatIsWrong) {
   EXPECT_THAT(refusal("{\"n\": 1}\n{\"m\": 1}\n", {.name = "n"}),
               HasSubstr("data.jsonl:2: has no field 'n'"));
   EXPECT_THAT(refusal("{\"n\": 1}\nnonsense\n", {.name = "n"}), HasSubstr("data.jsonl:2: is not"));
-  EXPECT_THAT(refusal("[1]\n", {.name = "n"}), HasSubstr("data.jsonl:1: is not a JSON object"));
-  EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("whole number"));
+  EXPECT_THAT(refusal("{\"n\": 1}\n[1]\n", {.name = "n"}),
+              HasSubstr("data.jsonl:2: is not a JSON object"));
+  EXPECT_THAT(refusal("\n [{\"n\": 1},\n", {.name = "n"}), HasSubstr("data.jsonl: is one list"));
+  EXPECT_THAT(refusal("\x1f\x8b\x08", {.name = "n"}), HasSubstr("data.jsonl: is compressed"));
+  EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("whole number of tokens"));
+  EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("it is -1"));
   EXPECT_THAT(refusal("{\"n\": 1.5}\n", {.name = "n"}), HasSubstr("whole number"));
   EXPECT_THAT(refusal("{\"n\": [1, [2]]}\n", {.name = "n"}), HasSubstr("no token id"));
   EXPECT_THAT(refusal("{\"n\": null}\n", {.name = "n"}), HasSubstr("must be a list"));
