@@ -225,7 +225,19 @@ double PhasedStep::tokens() const {
   return static_cast<double>(method().updates) * data_tokens(update.planned.job);
 }
 
-double PhasedStep::bytes_beyond_update() const { return peak_bytes - update.memory.peak_bytes; }
+bool PhasedStep::fits() const {
+  const double usable = update.memory.usable_bytes();
+  return std::ranges::all_of(phases,
+                             [&](const StepPhase& phase) { return phase.peak_bytes <= usable; });
+}
+
+double PhasedStep::bytes_beyond_update() const {
+  double most = update.memory.peak_bytes;
+  for (const StepPhase& phase : phases) {
+    if (!phase.beside) most = std::max(most, phase.peak_bytes);
+  }
+  return most - update.memory.peak_bytes;
+}
 
 PhasedStep phased_step(Prediction update, const Cluster& whole, std::int64_t stated_on) {
   PhasedStep step{.update = std::move(update)};

@@ -53,7 +53,8 @@ struct PhasedStep {
   std::vector<std::string> notes;
 
   [[nodiscard]] const TrainingMethod& method() const { return update.planned.job.method; }
-  [[nodiscard]] bool fits() const { return peak_bytes <= update.memory.usable_bytes(); }
+  /// Every phase on its devices, of generation its weights.
+  [[nodiscard]] bool fits() const;
   /// The seconds of a phase; 0 without it.
   [[nodiscard]] double seconds(PhaseKind kind) const;
   /// Tokens that a step trains on, once each.
@@ -62,7 +63,7 @@ struct PhasedStep {
   [[nodiscard]] double tokens_per_s_per_device() const {
     return tokens() / step_s / static_cast<double>(devices);
   }
-  /// Bytes by which its peak, that of a forward then, is above that of an update.
+  /// Bytes by which the largest other phase on the same devices is above an update; 0: none is.
   [[nodiscard]] double bytes_beyond_update() const;
 };
 

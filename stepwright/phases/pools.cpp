@@ -57,7 +57,7 @@ std::optional<PhasedStep> best_step(const Job& job, const Cluster& whole, std::i
         best = std::move(step);
       }
     }
-    if (best || missing >= usable_bytes(job)) return best;
+    if (best || missing <= 0 || missing >= usable_bytes(job)) return best;
     searched = with_less_memory(job, missing);
   }
   return std::nullopt;

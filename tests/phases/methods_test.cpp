@@ -57,5 +57,11 @@ TEST(Methods, StandBesideWhatTheTunerLooksFor) {
   EXPECT_THROW(method_of("{kind: dpo, target_step_time: 5}"), Error);
 }
 
+TEST(Methods, ForwardsTakeNoMoreSequencesThanAStepHas) {
+  EXPECT_EQ(method_of("{kind: dpo, updates: 2, forward_micro_batch: 128}").forward_micro_batch,
+            128);
+  EXPECT_THROW(method_of("{kind: dpo, updates: 2, forward_micro_batch: 129}"), Error);
+}
+
 }  // namespace
 }  // namespace stepwright

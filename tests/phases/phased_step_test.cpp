@@ -42,6 +42,21 @@ TEST(PhasedStep, OfPreferencesTakesAForwardOfTheReferenceMore) {
   EXPECT_DOUBLE_EQ(alone.bytes_beyond_update(), 0);
 }
 
+TEST(PhasedStep, FitsWhereWhatGeneratesDoes) {
+  const auto grpo = [](int tensor, double limit_bytes) {
+    return step_of("{kind: grpo, reference: none, memory_limit: " + std::to_string(limit_bytes) +
+                   ", rollout: {seconds: 9, tensor: " + std::to_string(tensor) + "}}");
+  };
+  const PhasedStep whole = grpo(1, 79e9);
+  const double generating = whole.phases.front().peak_bytes;
+  ASSERT_GT(generating, whole.peak_bytes);
+  EXPECT_TRUE(whole.fits());
+  EXPECT_DOUBLE_EQ(whole.bytes_beyond_update(), generating - whole.update.memory.peak_bytes);
+  const double between = (generating + whole.peak_bytes) / 2;
+  EXPECT_FALSE(grpo(1, between).fits());
+  EXPECT_TRUE(grpo(8, between).fits());
+}
+
 // What `predict`, `memory` and `tune` say of an update holds the models that stay beside it.
 TEST(PhasedStep, ModelsBesideThePolicyAreInTheMemoryOfItsUpdate) {
   const auto planned = [](const std::string& objective) { return plan_of(kPlan, objective); };
@@ -124,8 +139,9 @@ TEST(PhasedStep, OnTwoPoolsIsTheSlowerOne) {
 }
 
 TEST(PhasedStep, ModelsOnDevicesOfTheirOwnWorkBeside) {
-  const PhasedStep step =
-      step_of("{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5}}");
+  const PhasedStep step = step_of(
+      "{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5, "
+      "tensor: 8}}");
   // Eight devices take twice as long for the reference, as they have half the ranks.
   const double forward = step.seconds(PhaseKind::kOldLogProbabilities);
   EXPECT_NEAR(step.seconds(PhaseKind::kReference), 2 * forward, 0.05 * forward);

@@ -170,7 +170,8 @@ TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
     method.updates = given->integer(1, kMostUpdates);
   }
   if (const auto given = objective.find("forward_micro_batch")) {
-    method.forward_micro_batch = given->integer(1, kMostSequences);
+    method.forward_micro_batch =
+        given->integer(1, std::min(kMostSequences, job.sequences * method.updates));
   }
   if (const auto given = objective.find("old_log_probabilities")) {
     method.old_log_probabilities = given->boolean();
