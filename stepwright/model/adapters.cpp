@@ -28,7 +28,8 @@ constexpr AdaptedWeight kAdaptedWeights[] = {
     {"shared.fc1", "shared.fc1_lora_a", "shared.fc1_lora_b", {kGate, kUp}},
     {"shared.fc2", "shared.fc2_lora_a", "shared.fc2_lora_b", {kFc2}}};
 
-/// Calls `take` with each weight of the model that some target is a part of, and that target.
+/// Calls `take` with each weight of the model that some target is a part of, that target and its
+/// part of the rows.
 template <class Take>
 void each_target(Architecture model, Take take) {
   model.adapters.reset();
@@ -37,7 +38,8 @@ void each_target(Architecture model, Take take) {
       const AdaptedWeight* entry = adapted_weight(weight.name);
       if (entry == nullptr) continue;
       for (std::size_t part = 0; part < entry->parts.size(); ++part) {
-        if (const auto target = target_of(*entry, weight, part)) take(weight, *target);
+        const auto target = target_of(*entry, weight, part);
+        if (target) take(weight, *target, weight.fused[0] > 0 ? weight.fused[part] : weight.rows);
       }
     }
   }
@@ -72,17 +74,16 @@ bool takes_adapters(const Architecture& model, const LayerClass& layer) {
 
 AdapterTargets possible_targets(const Architecture& model) {
   AdapterTargets targets;
-  each_target(model,
-              [&](const Parameter&, AdapterTarget target) { targets.set(place_of(target)); });
+  each_target(model, [&](const Parameter&, AdapterTarget target, std::int64_t) {
+    targets.set(place_of(target));
+  });
   return targets;
 }
 
 std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targets) {
   std::int64_t rank = std::numeric_limits<std::int64_t>::max();
-  each_target(model, [&](const Parameter& weight, AdapterTarget target) {
-    if (!targets[place_of(target)]) return;
-    rank = std::min({rank, weight.columns, weight.rows});
-    for (const std::int64_t part : weight.fused) rank = part > 0 ? std::min(rank, part) : rank;
+  each_target(model, [&](const Parameter& weight, AdapterTarget target, std::int64_t rows) {
+    if (targets[place_of(target)]) rank = std::min({rank, weight.columns, rows});
   });
   return rank;
 }

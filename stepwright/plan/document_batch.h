@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -23,6 +25,13 @@ struct DocumentBatch {
   Packs packs;  ///< What sequences of the job's length become.
 
   bool operator==(const DocumentBatch&) const = default;
+
+  /// Tokens by which positions are counted in sequences of so many: those of the longest document
+  /// where each has positions of its own.
+  [[nodiscard]] std::int64_t longest_positions(std::int64_t sequence) const {
+    const bool own = packing.kind != PackingKind::kNone && packing.masks;
+    return own ? std::min(sequence, lengths.back().length) : sequence;
+  }
 };
 
 }  // namespace stepwright

@@ -42,8 +42,7 @@ constexpr Named<Rule> kRuleSentences[] = {
     {Rule::kUnfusedContext,
      "unfused attention has context above 1 only as ulysses (the others are not covered yet)"},
     {Rule::kFrozenStep,
-     "expert_tensor is 1 where experts have adapters, and pipeline where whole layers have no "
-     "backward (others are not covered yet)"},
+     "pipeline is 1 where whole layers have no backward (others are not covered yet)"},
     {Rule::kMultiTokenStep,
      "multi-token layers embed tokens without positions or a norm, and all weights are trained "
      "(others are not covered yet)"},

@@ -32,9 +32,9 @@ enum class Rule : std::uint8_t {
   kTensorCollectives,            ///< the algorithm covers a message and suits its group
   kContextCollectives,
   kExpertCollectives,
-  kUnfusedContext,  ///< unfused attention with context above 1 only as ulysses: not covered yet
-  kFrozenStep,      ///< expert_tensor of adapters in experts, pipeline of layers without a backward
-  kMultiTokenStep,  ///< multi-token layers that add to embedded tokens: not covered yet
+  kUnfusedContext,      ///< unfused attention with context above 1 only as ulysses: not covered yet
+  kFrozenStep,          ///< pipeline of layers without a backward: not covered yet
+  kMultiTokenStep,      ///< multi-token layers that add to embedded tokens: not covered yet
   kStagesWithinLayers,  ///< pipeline * chunks at most the layers
   kLayerSplit,  ///< explicit layers: one per chunk, at least 1 (at the ends 0), sum = layers
   kChunksNeedInterleaving,

@@ -96,6 +96,7 @@ TEST(JobFile, RefusesAdaptersThatCannotBe) {
   };
   EXPECT_THAT(refused("{rank: 0}"), HasSubstr("adapters.rank"));
   EXPECT_THAT(refused("{rank: 1025}"), HasSubstr("1024"));
+  EXPECT_THAT(refused("{rank: 4097, targets: [q, projection]}"), HasSubstr("4096"));
   EXPECT_THAT(refused("{targets: [qkv]}"), HasSubstr("rank"));
   EXPECT_THAT(refused("{rank: 8, targets: [gates]}"), HasSubstr("gate"));
   EXPECT_THAT(refused("{rank: 8, targets: []}"), HasSubstr("without one nothing would be trained"));
@@ -106,6 +107,8 @@ TEST(JobFile, RefusesAdaptersThatCannotBe) {
   EXPECT_THAT(refused("{rank: 8, kind: dora}"), HasSubstr("kind"));
   EXPECT_THAT(job_refused("framework: megatron-core\nadapters: {rank: 8, base: nf4}\n"),
               HasSubstr("megatron-core has no base of nf4"));
+  EXPECT_THAT(job_refused("framework: torchtune\nadapters: {rank: 8, base: fp8}\n"),
+              HasSubstr("torchtune has no base of fp8"));
   EXPECT_THAT(job_refused("precision: fp64\nadapters: {rank: 8, base: nf4}\n"),
               HasSubstr("narrow base"));
   EXPECT_THAT(job_refused("adapters: {rank: 8}\nfrozen: [layers 0-31]\n"),

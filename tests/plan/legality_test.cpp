@@ -51,6 +51,21 @@ TEST(Legality, EveryRuleSaysWhatItDemands) {
   }
 }
 
+TEST(Legality, PackedDocumentsCountPositionsOfTheirOwn) {
+  Job job = small_job();
+  job.model.position = Position::kLearned;
+  job.length = 128;
+  const auto refused = [&](std::int64_t longest, const Packing& packing) {
+    job.documents = DocumentBatch{.lengths = {{5, 9}, {longest, 1}}, .packing = packing};
+    job.documents->packs = make_packs(job.documents->lengths, packing, job.length);
+    return broken_rule(job, legal_plan()) == Rule::kLengthWithinPositions;
+  };
+  EXPECT_FALSE(refused(64, {.kind = PackingKind::kGreedy}));
+  EXPECT_TRUE(refused(65, {.kind = PackingKind::kGreedy}));
+  EXPECT_TRUE(refused(64, {.kind = PackingKind::kGreedy, .masks = false}));
+  EXPECT_TRUE(refused(64, {.kind = PackingKind::kNone}));
+}
+
 TEST(Legality, TheAdviceForTheJobIsLegal) {
   Job job = small_job();
   job.model.position = Position::kLearned;

@@ -79,20 +79,24 @@ void check_joined(Node node, const Adapters& adapters, const AdapterTargets& pos
   }
 }
 
-/// A framework that keeps weights in the type of the model.
-void check_narrow(Node node, const Job& job) {
+/// Refuses a narrow base that the job's framework does not have.
+void check_narrow(Node node, const Job& job, DType base) {
   if (job.framework.name.empty()) return;
   const WordSet runs = FrameworkLaw(job.framework).allowed(Ability::kTrained, 0);
   const std::vector<std::string>& words = ability_words(Ability::kTrained);
-  const auto narrow = std::ranges::find(words, "narrow_base") - words.begin();
-  if (runs[static_cast<std::size_t>(narrow)]) return;
-  node.fail(fmt::format("{} has no base of {}: of what is trained it runs {}", job.framework.name,
-                        node.text(), words_text(Ability::kTrained, runs)));
+  const auto has = [&](std::string_view word) {
+    return runs[static_cast<std::size_t>(std::ranges::find(words, word) - words.begin())];
+  };
+  if (has("narrow_base") && (base != DType::kFp8 || has("fp8_base"))) return;
+  const Framework& framework = job.framework;
+  node.fail(fmt::format("{} has no base of {}: of what is trained it runs {}",
+                        framework.variant.empty() ? framework.name : framework.variant, node.text(),
+                        words_text(Ability::kTrained, runs)));
 }
 
 DType read_base(Node node, const Job& job) {
   const DType base = node.choice(kAdapterBaseNames);
-  if (base != DType::kBf16) check_narrow(node, job);
+  if (base != DType::kBf16) check_narrow(node, job, base);
   const DType stored = storage_type(job.precision);
   if (stored == DType::kBf16) return base;
   const std::string_view name = name_of(kDTypeNames, stored);

@@ -131,12 +131,16 @@ void repair_tokens(Repairs& repairs) {
   repair_context(repairs);
 }
 
+std::int64_t positions_of(const Job& job) {
+  return job.documents ? job.documents->longest_positions(job.length) : job.length;
+}
+
 bool beyond_positions(const Job& job, const Plan& /*plan*/) {
-  return job.model.position == Position::kLearned && job.length > job.model.longest();
+  return job.model.position == Position::kLearned && positions_of(job) > job.model.longest();
 }
 
 std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {
-  return fmt::format("length {} is beyond the {} learned positions of {}", job.length,
+  return fmt::format("length {} is beyond the {} learned positions of {}", positions_of(job),
                      job.model.longest(), job.model_name);
 }
 
