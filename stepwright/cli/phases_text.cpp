@@ -21,9 +21,10 @@ std::string words_of(const PhasedStep& step, const StepPhase& phase) {
     case PhaseKind::kUpdate:
       return step.method().updates == 1 ? "update" : counted(step.method().updates, "update");
     case PhaseKind::kCriticUpdate: return "the same of the critic";
-    case PhaseKind::kWeightSync: break;
+    case PhaseKind::kWeightSync: return "weights to where sequences are generated";
+    case PhaseKind::kSwitch: break;
   }
-  return "weights to where sequences are generated";
+  return "change between generation and training, as given";
 }
 
 std::string devices_line(const PhasedStep& step) {

@@ -140,6 +140,10 @@ class Phases {
     step_.phases.push_back({.kind = PhaseKind::kWeightSync,
                             .seconds = step_.sync.seconds(),
                             .devices = whole_.devices()});
+    const Rollout& rollout = *method_.rollout;
+    if (rollout.devices > 0 || rollout.switch_s <= 0) return;
+    step_.phases.push_back(
+        {.kind = PhaseKind::kSwitch, .seconds = rollout.switch_s, .devices = devices()});
   }
 
   /// The forwards here and beside, then the updates here and beside; the slower of each pair.
@@ -160,10 +164,11 @@ class Phases {
 
   void add_up() {
     const double generation = step_.seconds(PhaseKind::kGeneration);
-    const double sync = step_.seconds(PhaseKind::kWeightSync);
+    const double between =
+        step_.seconds(PhaseKind::kWeightSync) + step_.seconds(PhaseKind::kSwitch);
     const bool overlaps = method_.rollout && method_.rollout->devices > 0 && method_.staleness > 0;
     const auto step_of = [&](double training) {
-      return sync + (overlaps ? std::max(generation, training) : generation + training);
+      return between + (overlaps ? std::max(generation, training) : generation + training);
     };
     step_.training_s = training_s();
     step_.step_s = step_of(step_.training_s);

@@ -19,7 +19,8 @@ enum class PhaseKind : std::uint8_t {
   kValues,               ///< A forward of the critic.
   kUpdate,               ///< All updates of the policy.
   kCriticUpdate,
-  kWeightSync
+  kWeightSync,
+  kSwitch  ///< From generation to training and back, on the same devices.
 };
 inline constexpr Named<PhaseKind> kPhaseKindNames[] = {
     {PhaseKind::kGeneration, "generation"},
@@ -28,7 +29,8 @@ inline constexpr Named<PhaseKind> kPhaseKindNames[] = {
     {PhaseKind::kValues, "values"},
     {PhaseKind::kUpdate, "update"},
     {PhaseKind::kCriticUpdate, "critic_update"},
-    {PhaseKind::kWeightSync, "weight_sync"}};
+    {PhaseKind::kWeightSync, "weight_sync"},
+    {PhaseKind::kSwitch, "switch"}};
 
 struct StepPhase {
   PhaseKind kind{};
@@ -44,9 +46,9 @@ struct PhasedStep {
   std::vector<StepPhase> phases;
   WeightSync sync;        ///< Of what generates.
   double generated = 0;   ///< Tokens.
-  double training_s = 0;  ///< All but generation and the weights' way to it.
+  double training_s = 0;  ///< All but generation, the weights' way to it and the change to it.
   double step_s = 0;
-  double low_s = 0;  ///< 80 %: generation and weights' way count as exact.
+  double low_s = 0;  ///< 80 %: generation, weights' way and change count as exact.
   double high_s = 0;
   double peak_bytes = 0;     ///< Of the devices that train, over the phases.
   std::int64_t devices = 0;  ///< All.

@@ -43,8 +43,9 @@ struct Rollout {
   std::optional<double> tokens_per_s;
   /// the time of all of them, on the devices that generate.
   std::optional<double> seconds;
-  double longest_s = 0;      ///< Of the longest sequence, which no more devices shorten.
-  double prompt = 0;         ///< Tokens of a sequence, in the mean, that are not generated.
+  double longest_s = 0;  ///< Of the longest sequence, which no more devices shorten.
+  double switch_s = 0;   ///< Of devices that train and generate in turns: both changes of a step.
+  double prompt = 0;     ///< Tokens of a sequence, in the mean, that are not generated.
   std::int64_t devices = 0;  ///< That generate and do not train; 0: those that train.
   std::int64_t tensor = 1;   ///< Devices that share one copy of the weights.
   bool operator==(const Rollout&) const = default;

@@ -177,6 +177,19 @@ TEST(PhasedStep, GenerationTakesAsLongAsItsLongestSequence) {
   EXPECT_DOUBLE_EQ(step.generated, 64 * 4000);
 }
 
+TEST(PhasedStep, OnlyDevicesThatDoBothChange) {
+  const auto step = [](const std::string& rollout) {
+    return step_of("{kind: grpo, rollout: {seconds: 50, switch: 20s" + rollout + "}}");
+  };
+  const PhasedStep turns = step("");
+  const PhasedStep without = step_of("{kind: grpo, rollout: {seconds: 50}}");
+  EXPECT_DOUBLE_EQ(turns.seconds(PhaseKind::kSwitch), 20);
+  EXPECT_NEAR(turns.step_s, without.step_s + 20, 1e-9);
+  EXPECT_NEAR(turns.low_s, without.low_s + 20, 1e-9);
+  EXPECT_DOUBLE_EQ(turns.training_s, without.training_s);
+  EXPECT_DOUBLE_EQ(step(", devices: 16").seconds(PhaseKind::kSwitch), 0);
+}
+
 TEST(PhasedStep, RefusesDevicesOnWhichNoPlanIsLegal) {
   EXPECT_THROW(step_of("{kind: dpo, reference: {devices: 12}}"), Error);
   EXPECT_THROW(step_of("{kind: dpo, reference: {devices: 4}}"), Error);

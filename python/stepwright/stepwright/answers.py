@@ -838,6 +838,7 @@ class StepPhase(Part):
         "update",
         "critic_update",
         "weight_sync",
+        "switch",
     ]
     time_s: float
     """Of all updates, of all forwards; seconds."""

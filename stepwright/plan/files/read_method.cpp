@@ -57,11 +57,14 @@ void read_speed(Node node, Rollout& rollout) {
 }
 
 Rollout read_rollout(Node node, const Job& job) {
-  node.allow_only({"tokens_per_s", "seconds", "longest", "prompt", "devices", "tensor"});
+  node.allow_only({"tokens_per_s", "seconds", "longest", "switch", "prompt", "devices", "tensor"});
   Rollout rollout;
   read_speed(node, rollout);
   if (const auto given = node.find("longest")) {
     rollout.longest_s = read_quantity(*given, Quantity::kTime, 0, kLongestTime);
+  }
+  if (const auto given = node.find("switch")) {
+    rollout.switch_s = read_quantity(*given, Quantity::kTime, 0, kLongestTime);
   }
   if (const auto given = node.find("prompt")) {
     rollout.prompt = given->number(0, static_cast<double>(job.length));
@@ -119,6 +122,7 @@ Json rollout_json(const Rollout& rollout) {
   if (rollout.tokens_per_s) json["tokens_per_s"] = *rollout.tokens_per_s;
   if (rollout.seconds) json["seconds"] = *rollout.seconds;
   if (rollout.longest_s > 0) json["longest"] = rollout.longest_s;
+  if (rollout.switch_s > 0) json["switch"] = rollout.switch_s;
   if (rollout.prompt > 0) json["prompt"] = rollout.prompt;
   if (rollout.devices > 0) json["devices"] = rollout.devices;
   json["tensor"] = rollout.tensor;
