@@ -99,6 +99,7 @@ double expert_bias_kernels(const Operator& op) {
 
 double kernels_of(const Operator& op, bool unfused) {
   if (op.purpose == Purpose::kExpertBias) return expert_bias_kernels(op);
+  if (op.purpose == Purpose::kDocumentLoss) return static_cast<double>(op.shape.inner);
   return unfused ? constants::kUnfusedKernels.value : 1;
 }
 

@@ -32,10 +32,12 @@ double launches(const Operator& op, const ComputeCost& compute) {
       if (op.purpose != Purpose::kExpertBias) return compute.kernels(op);
       return 1 + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case OperatorKind::kTopK: return constants::kRouterKernels.value;
+    case OperatorKind::kLossLocal:
+      if (op.purpose == Purpose::kDocumentLoss) return compute.kernels(op);
+      return constants::kSortKernels.value;
     case OperatorKind::kPermute:
     case OperatorKind::kUnpermute:
-    case OperatorKind::kAllToAll:
-    case OperatorKind::kLossLocal: return constants::kSortKernels.value;
+    case OperatorKind::kAllToAll: return constants::kSortKernels.value;
     case OperatorKind::kOrthogonalize:
       return kOrthogonalKernels * static_cast<double>(op.shape.rows);
     default: return compute.kernels(op);
@@ -219,19 +221,22 @@ void CostModel::wait_for_host(const Template& piece,
                               const std::array<GroupLayout, kGroupKinds>& layouts,
                               std::vector<OperatorTime>& times) const {
   double host = 0;
+  double alone = 0;  // While the device has nothing to do.
   double device = 0;
   double computation = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Operator& op = piece.operators[i];
-    host += host_s(op);
+    (op.purpose == Purpose::kDocumentLoss ? alone : host) += host_s(op);
     if (op.stream == Stream::kCompute) device += times[i].seconds;
     if (computes(op.kind)) computation += times[i].seconds;
   }
   if (nodes_of(layouts[static_cast<std::size_t>(GroupKind::kPipeline)], node_levels_) > 1) {
     const auto ranks = layouts[static_cast<std::size_t>(GroupKind::kTensor)].size;
-    host *= 1 + framework_.stage_wait * static_cast<double>(ranks);
+    const double longer = 1 + framework_.stage_wait * static_cast<double>(ranks);
+    host *= longer;
+    alone *= longer;
   }
-  const double waits = blocking_launches_ ? host : host - device;
+  const double waits = alone + (blocking_launches_ ? host : std::max(0.0, host - device));
   if (waits <= 0 || computation <= 0) return;
   const double stretch = 1 + waits / computation;
   for (std::size_t i = 0; i < times.size(); ++i) {

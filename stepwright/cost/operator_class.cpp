@@ -26,6 +26,7 @@ std::optional<OperatorClass> class_of(const Operator& op, const Kernels& kernels
       return OperatorClass::kResidual;
     case OperatorKind::kEmbedding: return OperatorClass::kEmbedding;
     case OperatorKind::kLossLocal:
+      if (op.purpose == Purpose::kDocumentLoss) return std::nullopt;
       if (kernels.fused_cross_entropy) return std::nullopt;
       return OperatorClass::kLoss;
     case OperatorKind::kOptimizer:

@@ -120,6 +120,9 @@ struct Kernels {
   /// PyTorch's own loss: the same over the rank's own share of the vocabulary, or over all of it,
   /// whose logits pipelines alone hold; compiled where `fused_cross_entropy` is.
   bool plain_loss = false;
+  /// The loss of each document of a sequence is taken by itself of logits in fp32, by single
+  /// kernels whose results the host waits for (`step/document_loss.h`).
+  bool document_loss = false;
   /// The head's product and the loss are taken of so many parts of a micro-batch's tokens, one
   /// after the other; 0: of as many as the logits are wider than the rows (`loss_chunks`,
   /// step/loss.h).
@@ -157,6 +160,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::fused_accumulation, "fused_accumulation"},
     {&Kernels::gathered_logits, "gathered_logits"},
     {&Kernels::plain_loss, "plain_loss"},
+    {&Kernels::document_loss, "document_loss"},
     {&Kernels::scattered_pipeline, "scattered_pipeline"},
     {&Kernels::scattered_gradients, "scattered_gradients"},
     {&Kernels::wide_gradients, "wide_gradients"},

@@ -68,7 +68,8 @@ struct Dispatch {
 /// update.
 struct TrainingMethod {
   MethodKind kind = MethodKind::kPretrain;
-  std::int64_t updates = 1;            ///< On the sequences of one step, one after the other.
+  /// On the sequences of one step, one after the other. 0: forwards alone (`forwards_of`).
+  std::int64_t updates = 1;
   bool old_log_probabilities = false;  ///< A forward of the policy before the updates.
   /// Sequences of a micro-batch where forwards alone are taken; 0: the plan's.
   std::int64_t forward_micro_batch = 0;

@@ -1,17 +1,12 @@
 #include "stepwright/step/cross_entropy.h"
 
-namespace stepwright {
-namespace {
+#include "stepwright/core/divide_up.h"
+#include "stepwright/step/document_loss.h"
 
-/// Entries of the vocabulary over which a rank takes the loss.
+namespace stepwright {
+
 std::int64_t loss_width(const Setting& s) {
   return s.kernels.gathered_logits ? s.vocabulary * s.tensor : s.vocabulary;
-}
-
-/// PyTorch's own loss over logits that are split by columns: DTensor's handlers of each operator,
-/// which a compiler does not fuse (torch/distributed/tensor/parallel/loss.py).
-bool by_handlers(const Setting& s) {
-  return s.kernels.plain_loss && s.tensor_parallel() && !s.kernels.gathered_logits;
 }
 
 TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t width) {
@@ -21,8 +16,7 @@ TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t
                        .extents = {rows_of(e), width, 1}});
 }
 
-Operator loss_pass(const Emit& e, Phase phase, std::string_view name,
-                   Purpose purpose = Purpose::kPlain) {
+Operator loss_pass(const Emit& e, Phase phase, std::string_view name, Purpose purpose) {
   return {.kind = OperatorKind::kLossLocal,
           .phase = phase,
           .dtype = e.s.exact,
@@ -30,6 +24,14 @@ Operator loss_pass(const Emit& e, Phase phase, std::string_view name,
           .rows = e.rows,
           .name = name,
           .purpose = purpose};
+}
+
+namespace {
+
+/// PyTorch's own loss over logits that are split by columns: DTensor's handlers of each operator,
+/// which a compiler does not fuse (torch/distributed/tensor/parallel/loss.py).
+bool by_handlers(const Setting& s) {
+  return s.kernels.plain_loss && s.tensor_parallel() && !s.kernels.gathered_logits;
 }
 
 /// The passes over the input of the loss: maximum, logit of the target, sum of exponentials
@@ -127,7 +129,8 @@ TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
   return activation(e, name, e.s.exact, rows_of(e), numbers);
 }
 
-void share_loss(Emit& e, TensorId values, std::string_view name, bool largest) {
+void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
+                std::int64_t messages) {
   const auto share = [&](Scheme scheme, GroupKind group) {
     e.out.add({.kind = OperatorKind::kAllReduce,
                .phase = e.forward,
@@ -136,7 +139,8 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest) {
                .group = group,
                .dtype = e.s.exact,
                .largest = largest,
-               .payload_elements = e.out.at(values).elements(),
+               .payload_elements = divide_up(e.out.at(values).elements(), messages),
+               .repeats = static_cast<std::int32_t>(messages),
                .name = name},
               {values}, {values});
   };
@@ -146,6 +150,7 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest) {
 }
 
 void cross_entropy(Emit& e, TensorId own) {
+  if (e.s.kernels.document_loss) return document_loss(e, own);
   // Who calls PyTorch's own loss of whole logits holds the model's result until it returns.
   const bool held =
       e.s.kernels.plain_loss && is_plain(e.s) && !e.s.kernels.gathered_logits && !in_chunks(e.s);
@@ -153,6 +158,7 @@ void cross_entropy(Emit& e, TensorId own) {
 }
 
 TensorId cross_entropy_backward(Emit& e) {
+  if (e.s.kernels.document_loss) return document_loss_gradient(e);
   const bool compiled = by_handlers(e.s) && e.s.kernels.fused_cross_entropy;
   const bool wide = is_plain(e.s) && !compiled;
   const TensorId from = wide ? wide_gradient(e) : e.kept.get(Keep::kLogits);

@@ -26,7 +26,8 @@ void keep_forward(const StepProgram& program, Sequence& sequence) {
 
 }  // namespace
 
-StepProgram forwards_of(const Job& job, Plan plan, MicroBatchSize size) {
+StepProgram forwards_of(Job job, Plan plan, MicroBatchSize size) {
+  job.method.updates = 0;
   plan.schedule.strands = 1;
   Job alone = job;
   // Without a backward a loss makes no gradients.

@@ -7,6 +7,6 @@ namespace stepwright {
 
 /// The forward passes of a step alone: nothing is kept for a backward, and there are neither
 /// gradients nor states of an optimizer. Of two strands the forwards run without the other.
-StepProgram forwards_of(const Job& job, Plan plan, MicroBatchSize size = MicroBatchSize::kLargest);
+StepProgram forwards_of(Job job, Plan plan, MicroBatchSize size = MicroBatchSize::kLargest);
 
 }  // namespace stepwright

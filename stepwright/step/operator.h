@@ -204,6 +204,7 @@ enum class Purpose : std::uint8_t {
   kMambaScan,     ///< kScan: a decay for each element of the state.
   kOtherUpdate,   ///< kOptimizer: not Adam's in one pass.
   kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+  kDocumentLoss,  ///< kLossLocal: all passes by `inner` kernels, for whose results the host waits.
   kHeldGradient,  ///< A weight gradient that a forward holds for the backward.
   kOnChip,        ///< kLinear: of logits that are never written, with all that is made of them.
 };

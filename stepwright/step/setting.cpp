@@ -115,6 +115,8 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.dispatcher = job.dispatcher;
   s.overlap = plan.overlap;
   s.offloaded = plan.offload.activations;
+  s.policy_loss = generates(job.method.kind);
+  s.trains = job.method.updates > 0;
   const Sharding sharding = canonical_sharding(job, plan);
   const StateSpread dense = dense_spread(plan);
   const StateSpread routed = routed_spread(plan);

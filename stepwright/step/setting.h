@@ -49,6 +49,8 @@ struct Setting {
   bool reduce_expert = false;
   bool expert_biases_apart = false;  ///< By single kernels, as the framework does.
   bool scaled_rotary_apart = false;
+  bool policy_loss = false;  ///< Of a method that generates.
+  bool trains = true;        ///< False: log-probabilities alone are asked for.
 
   [[nodiscard]] bool gathers() const { return gather_dense || gather_expert; }
   [[nodiscard]] bool reduces() const { return reduce_dense || reduce_expert; }

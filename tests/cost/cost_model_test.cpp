@@ -141,6 +141,29 @@ TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
   EXPECT_NEAR(seconds(8), 5e-3, 1e-12) << "8 tensor ranks: 1 + 8 / 2";
 }
 
+// Of what the host waits for its time adds to the device's: 30 ms of 30 kernels at 1 ms. Beside the
+// same bytes that it issues ahead, 10 ms of kernels hide.
+TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
+  TrainingConditions conditions;
+  conditions.frameworks = {{.framework = "", .host_us = 1000}};
+  const Job job = h100_job();
+  const CostModel cost(job, conditions);
+  std::array<GroupLayout, kGroupKinds> layouts;
+  layouts.fill(strided_layout(job.cluster, 1, 1));
+  const Operator loss{.kind = OperatorKind::kLossLocal,
+                      .dtype = DType::kFp32,
+                      .shape = {.rows = 65536, .columns = 128256, .inner = 30},
+                      .purpose = Purpose::kDocumentLoss};
+  Template piece;
+  piece.operators = {loss};
+  std::vector<OperatorTime> times;
+  cost.price(piece, layouts, {}, times);
+  EXPECT_NEAR(times[0].seconds, cost.compute_s(loss) + 30e-3, 1e-9);
+  piece.operators[0].purpose = Purpose::kPlain;
+  cost.price(piece, layouts, {}, times);
+  EXPECT_NEAR(times[0].seconds, cost.compute_s(piece.operators[0]), 1e-9);
+}
+
 // Of a layer in graphs the host issues the rest alone: 1 ms for each kernel that no graph replays.
 TEST(CostModel, PartsInGraphsCostTheHostNothing) {
   TrainingConditions conditions;

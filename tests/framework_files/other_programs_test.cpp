@@ -397,6 +397,8 @@ TEST(NemoRl, LaysAFileOverItsParent) {
   EXPECT_EQ(plan.micro_batch, 1);
   EXPECT_EQ(job.sequences, 512);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
+  EXPECT_TRUE(job.kernels.document_loss);
+  EXPECT_FALSE(job.kernels.fused_accumulation);
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
   const SourceFile strangers[] = {{"a.yaml", kNemoRlParent}, {"b.yaml", kNemoRlParent}};
   EXPECT_THROW(import_sources("nemo-rl", strangers, {.cluster = "dgx-h100"}), Error);

@@ -102,6 +102,7 @@ constexpr const char* kWhatPlansDependOn[] = {
     "host_threads=8",
     "kernels.masters=none",
     "kernels.plain_loss=true",
+    "kernels.document_loss=true",
     "kernels.loss_chunks=8",
     "kernels.loss_keeps=rows",
     "kernels.blocking_launches=true",

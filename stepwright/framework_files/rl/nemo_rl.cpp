@@ -15,6 +15,7 @@
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/nemo_rl_settings.h"
 #include "stepwright/framework_files/syntax/references.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright {
 namespace {
@@ -128,6 +129,16 @@ void check_parent(const Fields& root, const Fields& config,
   }
 }
 
+/// Those of its policy that are not Megatron-Core's, also where it runs what its variant refuses.
+void take_kernels(Draft& draft) {
+  const Kernels usual = framework_defaults(draft.framework).kernels;
+  const Framework own{.name = draft.framework.name, .variant = "nemo-rl"};
+  const Kernels kernels = framework_defaults(own).kernels;
+  for (const auto& [flag, name] : kKernelFlags) {
+    if (kernels.*flag != usual.*flag) draft.kernels.emplace_back(flag, kernels.*flag);
+  }
+}
+
 void read_megatron_policy(const Fields& root, const std::string& file, const Given& given,
                           Draft& draft) {
   draft.framework.name = "megatron-core";
@@ -148,6 +159,7 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
     text.derived.set("fp8_recipe", eight.word("fp8_recipe", "delayed"));
   }
   read_megatron_text(text, root, kNemoRlSettings, given, draft, file);
+  take_kernels(draft);
 }
 
 /// NVIDIA-NeMo/RL nemo_rl/data/packing/algorithms.py: its packers; their batches count answers.

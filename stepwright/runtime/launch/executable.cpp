@@ -62,6 +62,7 @@ void check_kernels(const Kernels& kernels) {
   refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
   refuse(kernels.plain_loss && !kernels.fused_cross_entropy, "kernels.plain_loss", "true",
          "leave it false");
+  refuse(kernels.document_loss, "kernels.document_loss", "true", "leave it false");
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
   refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
   refuse(kernels.masters != Masters::kBeside, "kernels.masters",

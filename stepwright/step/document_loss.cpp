@@ -1,0 +1,90 @@
+#include "stepwright/step/document_loss.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepwright/packing/length_histogram.h"
+#include "stepwright/step/cross_entropy.h"
+
+namespace stepwright {
+namespace {
+
+// Kernels and copies to the host of each document, counted in the sources.
+constexpr double kCuts = 11;    // Two bounds, an end of six tensors, the slice of the logits.
+constexpr double kScores = 19;  // DistributedLogprob.forward: masks of the target, log-softmax.
+constexpr double kPolicy = 69;  // Ratios, clips, divergence, six means, seven metrics.
+constexpr double kLikelihood = 9;
+constexpr double kScoresBackward = 23;  // With the slice's zeros, copy and sum.
+constexpr double kPolicyBackward = 28;
+constexpr double kLikelihoodBackward = 7;
+constexpr double kUnpacked = 7;  // Where log-probabilities alone are taken: bounds and copies.
+
+// Times that logits in fp32 are read or written. Forward: the maximum, x - max, exp, the sum,
+// minus its logarithm, a copy, exp in place. Backward: the negative softmax times the gradient,
+// and its copy into zeros.
+constexpr double kForwardMoves = 12;
+constexpr double kBackwardMoves = 6;
+
+double documents_of(const Setting& s) {
+  const double each = s.documents.empty() ? 1 : total_count(s.documents);
+  return static_cast<double>(s.batch) * each;
+}
+
+std::int64_t messages_of(const Setting& s) {
+  return s.trains ? std::max<std::int64_t>(1, std::llround(documents_of(s))) : 1;
+}
+
+/// A pass reads and writes: two moves.
+Operator passes(const Emit& e, Phase phase, double moves, double kernels) {
+  Operator op = loss_pass(e, phase, "loss.documents", Purpose::kDocumentLoss);
+  op.shape.rows = std::llround(moves / 2 * static_cast<double>(op.shape.rows));
+  op.shape.inner = std::llround(kernels);
+  return op;
+}
+
+double forward_kernels(const Setting& s) {
+  if (!s.trains) return kScores + kUnpacked * documents_of(s);
+  return (kCuts + kScores + (s.policy_loss ? kPolicy : kLikelihood)) * documents_of(s);
+}
+
+double backward_kernels(const Setting& s) {
+  return (kScoresBackward + (s.policy_loss ? kPolicyBackward : kLikelihoodBackward)) *
+         documents_of(s);
+}
+
+}  // namespace
+
+void document_loss(Emit& e, TensorId logits) {
+  const auto wide = [&](std::string_view name) {
+    return logits_tensor(e, name, e.s.exact, loss_width(e.s));
+  };
+  const TensorId exact = wide("logits");
+  e.out.add(loss_pass(e, e.forward, "loss.cast"), {logits}, {exact});
+  // A sequence may be a single document, whose log-softmax is copied.
+  const TensorId copy = wide("log_probabilities");
+  const TensorId softmax = wide("softmax");
+  const TensorId scores = per_token(e, "scores", 3);
+  e.out.add(passes(e, e.forward, kForwardMoves, forward_kernels(e.s)), {exact},
+            {copy, softmax, scores});
+  share_loss(e, scores, "loss.documents", false, 3 * messages_of(e.s));
+  e.kept.set(Keep::kLogits, softmax);
+}
+
+TensorId document_loss_gradient(Emit& e) {
+  constexpr Phase kPhase = Phase::kDataGradient;
+  const auto wide = [&](std::string_view name) {
+    return logits_tensor(e, name, e.s.exact, loss_width(e.s));
+  };
+  const double documents = documents_of(e.s);
+  // Zeros for each document, and a sum of two for each but the first.
+  const double whole = documents + 3 * std::max(0.0, documents - 1);
+  const TensorId sum = wide("gradient");
+  const TensorId next = wide("gradient");
+  e.out.add(passes(e, kPhase, kBackwardMoves + whole, backward_kernels(e.s)),
+            {e.kept.get(Keep::kLogits)}, {sum, next});
+  const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
+  e.out.add(loss_pass(e, kPhase, "loss.cast"), {sum}, {gradient});
+  return gradient;
+}
+
+}  // namespace stepwright
