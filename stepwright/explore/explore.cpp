@@ -23,6 +23,7 @@
 #include "stepwright/report/timeline.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/free_kernels.h"
@@ -37,7 +38,7 @@ using Json = nlohmann::ordered_json;
 /// without cutting the model.
 PlannedJob begin(const Job& given) {
   PlannedJob first{.job = with_free_kernels(given), .plan = {}};
-  if (const auto rule = rule_of_thumb(first.job, CostModel(first.job), usable_bytes(first.job))) {
+  if (const auto rule = rule_of_thumb(first.job, CostModel(first.job), room_of(first.job))) {
     first.plan = rule->plan;
     return first;
   }

@@ -8,6 +8,7 @@
 #include "stepwright/memory/sequences.h"
 #include "stepwright/memory/slots.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/host_memory.h"
 
 namespace stepwright {
 namespace {
@@ -72,13 +73,13 @@ std::vector<double> kept_on_host(const StepProgram& program) {
 }
 
 double host_bytes_of_node(const Job& job, const StepProgram& program) {
-  const std::vector<double> kept = kept_on_host(program);
-  double of_rank = 0;
-  for (std::size_t s = 0; s < kept.size(); ++s) {
-    of_rank = std::max(of_rank, static_cast<double>(program.stages[s].states.host) + kept[s]);
+  std::vector<double> of_rank = kept_on_host(program);
+  for (std::size_t s = 0; s < of_rank.size(); ++s) {
+    of_rank[s] += static_cast<double>(program.stages[s].states.host);
   }
-  const std::int64_t ranks = std::min(job.cluster.devices_per_node, program.ranks);
-  return static_cast<double>(ranks) * of_rank;
+  return fullest_host_bytes(of_rank, {.ranks = program.ranks,
+                                      .stride = program.pipeline_stride,
+                                      .of_node = job.cluster.devices_per_node});
 }
 
 double largest_bytes(const std::vector<StageMemory>& stages) {
@@ -170,7 +171,7 @@ MemoryKind largest_kind(const MemoryReport& report) {
 }
 
 std::string_view largest_part(const MemoryReport& report) {
-  if (report.fits_devices() && !report.fits()) return "host_memory";
+  if (report.fits_devices() && !report.fits()) return kHostMemoryPart;
   return name_of(kMemoryKindNames, largest_kind(report));
 }
 

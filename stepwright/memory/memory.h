@@ -64,8 +64,8 @@ struct MemoryReport {
   double uneven_bytes = 0;
   /// The bytes of the capacity kept free: all that is not usable, and `uneven_bytes`.
   double reserve_bytes = 0;
-  /// What the host of a node holds where all its devices are of the stage with most there, states
-  /// and activations, and has.
+  /// What the host of the node with most there holds, states and activations, and has: 0 where the
+  /// cluster does not say.
   double host_bytes = 0;
   double host_capacity_bytes = 0;
   double p_fits = 1;  ///< Probability that peak and `uneven_bytes` fit in the capacity.
@@ -73,8 +73,10 @@ struct MemoryReport {
   [[nodiscard]] double needed_bytes() const { return peak_bytes + uneven_bytes; }
   [[nodiscard]] double usable_bytes() const { return capacity_bytes - reserve_bytes; }
   [[nodiscard]] bool fits_devices() const { return peak_bytes <= usable_bytes(); }
-  [[nodiscard]] bool fits_hosts() const { return host_bytes <= host_capacity_bytes; }
-  [[nodiscard]] bool fits() const { return fits_devices() && (host_bytes == 0 || fits_hosts()); }
+  [[nodiscard]] bool fits_hosts() const {
+    return host_capacity_bytes == 0 || host_bytes <= host_capacity_bytes;
+  }
+  [[nodiscard]] bool fits() const { return fits_devices() && fits_hosts(); }
   /// Above 0 when it does not fit: of a device, or where devices have room of the host of a node.
   [[nodiscard]] double over_by_bytes() const {
     const double over = peak_bytes - usable_bytes();
@@ -127,8 +129,9 @@ std::vector<std::vector<MemoryMoment>> memory_moments(const Job& job, const Step
 /// The kind that is largest at the peak of the largest stage.
 MemoryKind largest_kind(const MemoryReport& report);
 
-/// What fills most of the memory that is not enough, by name: that kind, or `host_memory` where
-/// devices alone would have room.
+/// What is named where devices alone would have room.
+inline constexpr std::string_view kHostMemoryPart = "host_memory";
+/// What fills most of the memory that is not enough, by name: that kind, or the host's.
 std::string_view largest_part(const MemoryReport& report);
 
 }  // namespace stepwright

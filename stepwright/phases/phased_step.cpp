@@ -232,8 +232,8 @@ double PhasedStep::tokens() const {
 
 bool PhasedStep::fits() const {
   const double usable = update.memory.usable_bytes();
-  return std::ranges::all_of(phases,
-                             [&](const StepPhase& phase) { return phase.peak_bytes <= usable; });
+  const auto fits = [&](const StepPhase& phase) { return phase.peak_bytes <= usable; };
+  return update.memory.fits_hosts() && std::ranges::all_of(phases, fits);
 }
 
 double PhasedStep::bytes_beyond_update() const {

@@ -5,6 +5,7 @@
 
 #include "stepwright/model/layer_order.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/grid.h"
 #include "stepwright/plan/optimizer_traits.h"
 
 namespace stepwright {
@@ -64,16 +65,54 @@ double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
 
 double host_bytes_of_node(const Job& job, const Plan& plan) {
   const StateTypes types = state_types(job, plan);
+  const OtherModels others = other_models(job);
   const Elements trained = elements_of(job.model, false);
-  double bytes = plan.offload.optimizer * host_bytes_of_element(job.optimizer, types) *
-                 of_rank(plan, trained, plan.sharding.optimizer);
+  const Elements every = elements_of(job.model, true);
+  const auto stored_bytes = [&](const Elements& elements) {
+    return static_cast<double>(size_bytes(storage_type(job.precision), 1)) *
+           of_rank(plan, elements, plan.sharding.parameters);
+  };
+  double own = plan.offload.optimizer * host_bytes_of_element(job.optimizer, types) *
+               of_rank(plan, trained, plan.sharding.optimizer);
+  std::int64_t resting = others.on_hosts;
   if (plan.offload.parameters) {
-    Elements stored = elements_of(job.model, true);
-    if (!types.copies()) stored -= trained;
-    bytes += static_cast<double>(size_bytes(storage_type(job.precision), 1)) *
-             of_rank(plan, stored, plan.sharding.parameters);
+    Elements fetched = every;
+    if (!types.copies()) fetched -= trained;
+    own += stored_bytes(fetched);
+    resting += others.parameters - others.updates;
   }
+  const double bytes = static_cast<double>(1 + others.updates) * own +
+                       static_cast<double>(resting) * stored_bytes(every);
   return bytes * static_cast<double>(std::min(job.cluster.devices_per_node, plan.parallel.ranks()));
+}
+
+NodeRanks node_ranks(const Job& job, const Plan& plan) {
+  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  return {.ranks = plan.parallel.ranks(),
+          .stride = axes.dense[static_cast<std::size_t>(Axis::kPipeline)].stride,
+          .of_node = job.cluster.devices_per_node};
+}
+
+double fullest_host_bytes(std::span<const double> of_rank, const NodeRanks& nodes) {
+  const auto positions = static_cast<std::int64_t>(of_rank.size());
+  const std::int64_t of_node = std::min(nodes.of_node, nodes.ranks);
+  if (nodes.stride % of_node == 0) {
+    return static_cast<double>(of_node) * *std::ranges::max_element(of_rank);
+  }
+  double most = 0;
+  for (std::int64_t first = 0; first < nodes.ranks; first += of_node) {
+    const std::int64_t end = std::min(first + of_node, nodes.ranks);
+    double bytes = 0;
+    for (std::int64_t rank = first; rank < end;) {
+      const std::int64_t next = std::min(end, (rank / nodes.stride + 1) * nodes.stride);
+      const std::int64_t position = rank / nodes.stride % positions;
+      bytes += static_cast<double>(next - rank) * of_rank[static_cast<std::size_t>(position)];
+      rank = next;
+    }
+    most = std::max(most, bytes);
+    if (end % (nodes.stride * positions) == 0) break;  // What follows repeats it.
+  }
+  return most;
 }
 
 }  // namespace stepwright

@@ -30,9 +30,13 @@ StateTypes state_types(const Job& job, const Plan& plan) {
 
 OtherModels other_models(const Job& job) {
   const TrainingMethod& method = job.method;
-  const bool reference = method.reference.place == ModelPlace::kSame && !job.model.adapters;
-  const bool critic = method.critic.place == ModelPlace::kSame;
-  return {.parameters = (reference ? 1 : 0) + (critic ? 1 : 0), .updates = critic ? 1 : 0};
+  const auto reference = [&](ModelPlace place) {
+    return method.reference.place == place && !job.model.adapters ? 1 : 0;
+  };
+  const int critic = method.critic.place == ModelPlace::kSame ? 1 : 0;
+  return {.parameters = reference(ModelPlace::kSame) + critic,
+          .updates = critic,
+          .on_hosts = reference(ModelPlace::kHost)};
 }
 
 StateTypes least_state_types(const Job& job) {

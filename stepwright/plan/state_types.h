@@ -24,10 +24,12 @@ StateTypes state_types(const Job& job, const Plan& plan);
 
 /// How many copies of a policy's states its devices hold all the time for other models of the
 /// method: of the parameters those of a reference, unless it is the base without its adapters, and
-/// of a critic; of gradients and optimizer states a critic's.
+/// of a critic; of gradients and optimizer states a critic's. A reference that waits on the hosts
+/// has its parameters there.
 struct OtherModels {
   std::int64_t parameters = 0;
   std::int64_t updates = 0;
+  std::int64_t on_hosts = 0;
 };
 OtherModels other_models(const Job& job);
 

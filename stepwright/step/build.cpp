@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/host_memory.h"
 #include "stepwright/schedule/facts.h"
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
@@ -35,6 +36,7 @@ class ProgramBuilder {
           grid_.size(static_cast<GroupKind>(kind));
     }
     program.ranks = grid_.ranks();
+    program.pipeline_stride = node_ranks(job_, plan_).stride;
     program.placement = placement_;
     program.micro_batches = micro_batches(job_, plan_);
     program.imbalance = setting_.busiest;

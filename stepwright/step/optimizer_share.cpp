@@ -86,4 +86,23 @@ std::int64_t moved_bytes(const Job& job, const Plan& plan, const OptimizerShare&
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(moments + masters));
 }
 
+std::int64_t host_state_bytes(const Job& job, const Plan& plan, const UnitSize& size) {
+  const OtherModels others = other_models(job);
+  const Offload& offload = plan.offload;
+  if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return 0;
+  const StateTypes types = state_types(job, plan);
+  const std::int64_t moved = moved_elements(plan, optimizer_share(job, plan, size));
+  const std::int64_t frozen = size_bytes(storage_type(job.precision), frozen_elements(plan, size));
+  const std::int64_t trained =
+      size_bytes(types.stored, shard_elements(plan, plan.sharding.parameters, size));
+  auto own = static_cast<std::int64_t>(host_bytes_of_element(job.optimizer, types) *
+                                       static_cast<double>(moved));
+  std::int64_t resting = others.on_hosts;
+  if (plan.offload.parameters) {
+    own += frozen + (types.copies() ? trained : 0);
+    resting += others.parameters - others.updates;
+  }
+  return (1 + others.updates) * own + resting * (trained + frozen);
+}
+
 }  // namespace stepwright

@@ -44,4 +44,8 @@ std::int64_t moved_bytes(const Job& job, const Plan& plan, const OptimizerShare&
 /// The elements of a share whose update the host does.
 std::int64_t moved_elements(const Plan& plan, const OptimizerShare& share);
 
+/// Bytes of states that the host holds for a rank of a position of this size: moments, parameters
+/// and gradients of what it updates, parameters that it is asked for, and those of other models.
+std::int64_t host_state_bytes(const Job& job, const Plan& plan, const UnitSize& size);
+
 }  // namespace stepwright

@@ -202,7 +202,7 @@ struct States {
   std::int64_t optimizer = 0;  ///< But for what is `moved`.
   std::int64_t moved = 0;      ///< Of the optimizer, to the host.
   std::int64_t fetched = 0;    ///< Of parameters that lie on the host and are in none of the above.
-  std::int64_t host = 0;       ///< In the memory of the host: that, parameters and gradients.
+  std::int64_t host = 0;       ///< In the memory of the host (`host_state_bytes`).
   OtherStates others;          ///< In none of the above.
 };
 
@@ -222,6 +222,7 @@ struct Stage {
 struct StepProgram {
   std::array<std::int64_t, kGroupKinds> group_sizes{};
   std::int64_t ranks = 1;
+  std::int64_t pipeline_stride = 1;  ///< Ranks between neighbours of a pipeline.
   std::int64_t micro_batches = 1;
   Placement placement;     ///< Of the chunks of the model.
   double imbalance = 1.0;  ///< Of routed operators and tensors.

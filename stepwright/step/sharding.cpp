@@ -124,8 +124,6 @@ States ShardingBuilder::states(const UnitSize& stage) const {
   const StateTypes types = state_types(job_, plan_);
   const OptimizerShare share = optimizer_share(job_, plan_, stage);
   const std::int64_t moved = moved_bytes(job_, plan_, share);
-  const double on_host = host_bytes_of_element(job_.optimizer, types) *
-                         static_cast<double>(moved_elements(plan_, share));
   const std::int64_t trained =
       size_bytes(types.stored, shard_elements(plan_, sharding.parameters, stage));
   const std::int64_t never = size_bytes(s_.storage, frozen);
@@ -135,18 +133,15 @@ States ShardingBuilder::states(const UnitSize& stage) const {
       .gradients = size_bytes(types.gradient, shard_elements(plan_, sharding.gradients, stage)),
       .optimizer = optimizer_state_bytes(job_.optimizer, types, share) - moved,
       .moved = moved,
-      .host = static_cast<std::int64_t>(on_host)};
+      .host = host_state_bytes(job_, plan_, stage)};
   if (plan_.offload.parameters) {
     states.fetched = std::exchange(states.parameters, 0);
     states.frozen = states.gradients = 0;
-    states.host += never + (types.copies() ? trained : 0);
   }
   const OtherModels others = other_models(job_);
   states.others = {.parameters = others.parameters * states.parameters,
                    .gradients = others.updates * states.gradients,
                    .optimizer = others.updates * states.optimizer};
-  states.host +=
-      others.updates * states.host + (others.parameters - others.updates) * states.fetched;
   return states;
 }
 

@@ -6,6 +6,7 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/study/inter_operator.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/free_kernels.h"
@@ -31,7 +32,7 @@ Choice timed(const char* by, Choose choose) {
 SearchComparison compare_searches(const Job& given) {
   const Job job = with_free_kernels(given);
   const CostModel cost(job);
-  const double capacity = usable_bytes(job);
+  const Room room = room_of(job);
   SearchComparison comparison{.job = job, .choices = {}};
   comparison.choices.push_back(timed("stepwright", [&](Choice& choice) {
     const TuneResult result = tune(job, {.top = 1});
@@ -41,14 +42,14 @@ SearchComparison compare_searches(const Job& given) {
     choice.step_time_s = result.plans.front().step_time_s;
   }));
   comparison.choices.push_back(timed("rule of thumb", [&](Choice& choice) {
-    const auto found = rule_of_thumb(job, cost, capacity);
+    const auto found = rule_of_thumb(job, cost, room);
     if (!found) return;
     choice.plan = found->plan;
     choice.step_time_s = found->step_time_s;
     choice.evaluated = 1;
   }));
   comparison.choices.push_back(timed("Alpa-style", [&](Choice& choice) {
-    const auto found = inter_operator_search(job, cost, capacity);
+    const auto found = inter_operator_search(job, cost, room);
     if (!found) return;
     choice.plan = found->plan;
     choice.step_time_s = found->step_time_s;

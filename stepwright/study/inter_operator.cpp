@@ -23,8 +23,8 @@ std::vector<double> running_sum(const std::vector<double>& seconds) {
 
 class InterOperatorSearch {
  public:
-  InterOperatorSearch(const Job& job, const CostModel& cost, double capacity_bytes)
-      : job_(job), cost_(cost), capacity_bytes_(capacity_bytes), pricer_(job, cost) {}
+  InterOperatorSearch(const Job& job, const CostModel& cost, const Room& room)
+      : job_(job), cost_(cost), room_(room), pricer_(job, cost) {}
 
   std::optional<InterOperatorResult> run() {
     for (const std::int64_t stages : legal_pipeline_sizes(job_)) {
@@ -77,7 +77,7 @@ class InterOperatorSearch {
       plan.sharding = *sharding_of(states);
       const Price price = pricer_.finish(pipeline, plan);
       ++result_.plans_priced;
-      if (price.memory_bytes > capacity_bytes_) continue;
+      if (!room_.holds(price)) continue;
       if (found_ && price.seconds >= best_price_.seconds) continue;
       found_ = true;
       best_ = canonical(plan, job_);
@@ -101,7 +101,7 @@ class InterOperatorSearch {
 
   const Job& job_;
   const CostModel& cost_;
-  double capacity_bytes_;
+  Room room_;
   Pricer pricer_;
   bool found_ = false;
   Plan best_;
@@ -142,8 +142,8 @@ std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::in
 }
 
 std::optional<InterOperatorResult> inter_operator_search(const Job& job, const CostModel& cost,
-                                                         double capacity_bytes) {
-  return InterOperatorSearch(job, cost, capacity_bytes).run();
+                                                         const Room& room) {
+  return InterOperatorSearch(job, cost, room).run();
 }
 
 }  // namespace stepwright

@@ -6,6 +6,7 @@
 
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/simulate/price/room.h"
 
 namespace stepwright {
 
@@ -27,7 +28,7 @@ struct InterOperatorResult {
 /// parallelism nor hybrid sharding are in the space; unlike in Alpa all stages have equally many
 /// devices and one choice. Nothing when no plan fits.
 std::optional<InterOperatorResult> inter_operator_search(const Job& job, const CostModel& cost,
-                                                         double capacity_bytes);
+                                                         const Room& room);
 
 /// The cut of layers of these seconds into `stages` runs whose slowest is fastest; `first_s` and
 /// `last_s` are added to the first and the last run. (The sum of the stages is the same for every

@@ -73,7 +73,7 @@ Plan rule_plan(const Job& job, const Degrees& size, std::int64_t context, Recomp
 }
 
 std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& pricer, Plan plan,
-                                 double capacity_bytes) {
+                                 const Room& room) {
   if (broken_rule(job, plan)) return std::nullopt;
   plan = canonical(plan, job);
   if (!job.framework.name.empty()) {
@@ -82,7 +82,7 @@ std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& 
     plan = *own;
   }
   const Price price = pricer.price(plan);
-  if (price.memory_bytes > capacity_bytes) return std::nullopt;
+  if (!room.holds(price)) return std::nullopt;
   const TunedPlan tuned = simulate_plan(job, cost, plan, price);
   if (!tuned.fits) return std::nullopt;
   return Baseline{plan, tuned.step_time_s, tuned.peak_memory_bytes};
@@ -90,14 +90,13 @@ std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& 
 
 }  // namespace
 
-std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost,
-                                      double capacity_bytes) {
+std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost, const Room& room) {
   Pricer pricer(job, cost);
   const auto try_all = [&](std::int64_t context, RecomputeKind recompute) {
     std::optional<Baseline> found;
     for (const Degrees& size : degrees(job, context)) {
       const Plan plan = rule_plan(job, size, context, recompute);
-      found = try_rule(job, cost, pricer, plan, capacity_bytes);
+      found = try_rule(job, cost, pricer, plan, room);
       if (found) break;
     }
     return found;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
@@ -22,6 +23,6 @@ namespace stepwright {
 ///   recomputation before it; full recomputation last.
 /// With a framework each plan is the nearest in the same degrees that it runs. Nothing when no such
 /// plan fits.
-std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost, double capacity_bytes);
+std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost, const Room& room);
 
 }  // namespace stepwright

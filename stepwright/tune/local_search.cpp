@@ -13,12 +13,12 @@ namespace {
 
 /// Plans that fit by their price.
 std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& near, int threads,
-                              double capacity_bytes) {
+                              const Room& room) {
   const std::vector<Plan> plans = prices.with_orders(near);
   const std::vector<Price> found = prices.price(plans, threads);
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    if (found[i].memory_bytes > capacity_bytes) continue;
+    if (!room.holds(found[i])) continue;
     candidates.push_back({found[i].seconds, plan_text(plans[i]), plans[i], found[i]});
   }
   return candidates;
@@ -84,14 +84,14 @@ void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
 }
 
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, double capacity_bytes,
+                                      const Dimensions& space, const Room& room,
                                       double price_error) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
   while (evaluation.best_s() < before_s) {
     before_s = evaluation.best_s();
     near = priced(prices, around(prices, evaluation.job(), space, evaluation.ranked().front().plan),
-                  evaluation.threads(), capacity_bytes);
+                  evaluation.threads(), room);
     play_near(near, evaluation, prices);
     settle(evaluation, near, 1, prices.most_operators(), price_error);
   }

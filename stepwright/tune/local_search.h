@@ -11,6 +11,7 @@
 
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/price_store.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/confirm.h"
 #include "stepwright/tune/dimensions.h"
@@ -72,7 +73,7 @@ class PlayedPrices {
 /// bound, or whose price less its error, a share of it, is above the best are not simulated.
 /// Returns the neighbours of the last plan that fit by their price, by price.
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, double capacity_bytes,
+                                      const Dimensions& space, const Room& room,
                                       double price_error = kPriceError);
 
 }  // namespace stepwright

@@ -4,6 +4,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/local_search.h"
 
 namespace stepwright {
@@ -60,8 +61,7 @@ double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
 TunedPlan followed(Evaluation& evaluation, PlayedPrices& prices, const Dimensions& space,
                    const TunedPlan& from) {
   evaluation.take(from);
-  search_locally(evaluation, prices, space, usable_bytes(evaluation.job()),
-                 price_error(prices, from));
+  search_locally(evaluation, prices, space, room_of(evaluation.job()), price_error(prices, from));
   return evaluation.ranked().front();
 }
 

@@ -49,7 +49,7 @@ class Pool {
   /// Adds a plan where it fits, is one of the space and lowers the last key.
   void add(const Plan& plan, const Plan& even) {
     const Price price = pricer_.price(plan);
-    if (price.memory_bytes > goal_.capacity_bytes || price.seconds >= keys().last) return;
+    if (!goal_.room.holds(price) || price.seconds >= keys().last) return;
     if (!contains(job_, space_, even)) return;
     plans_.emplace(price.seconds, Member{even});
     if (plans_.size() > goal_.keep) plans_.erase(std::prev(plans_.end()));

@@ -68,7 +68,7 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   for (const ShardingTable::Choice& choice : table.choices) {
     const double bytes = table.states(choice).of(mean.size) + rest;
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
-    if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes && !goal_.least_memory) continue;
+    if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes && !goal_.least_memory) continue;
     floor.messages_s =
         std::min(floor.messages_s, std::max(times.floor_s(choice, &DataCost::gather) +
                                                 times.floor_s(choice, &DataCost::regather),
@@ -103,7 +103,8 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
   const double activations = activations_floor(*stages.grid, *stages.choice, rounds, retained);
   const double bytes = states_bytes_ + activations + reserve_.bytes(activations);
-  return bytes * (1 - kPriceRounding) > goal_.capacity_bytes || position_too_large(stages, rounds);
+  return bytes * (1 - kPriceRounding) > goal_.room.device_bytes ||
+         position_too_large(stages, rounds);
 }
 
 /// Whether the layers of some position alone cannot fit: their least states, and what waits for its
@@ -140,7 +141,7 @@ bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_bat
       waiting_bytes += waits * work_.layers().sum(retained, starts[chunk], starts[chunk + 1]);
     }
     const double bytes = states_bytes + waiting_bytes + reserve_.bytes(waiting_bytes);
-    if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes) return true;
+    if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes) return true;
   }
   return false;
 }

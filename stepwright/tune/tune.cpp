@@ -15,6 +15,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/memory/memory.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/confirm.h"
 #include "stepwright/tune/empty_space.h"
@@ -58,7 +59,7 @@ class Tuning {
         enumeration_(job, space_),
         small_(enumeration_.legal() <= kSmallSpace),
         running_{.threads = thread_count(options), .progress = options.progress},
-        goal_{.capacity_bytes = usable_bytes(job),
+        goal_{.room = room_of(job),
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
         search_(job, cost_, enumeration_, prices_),
@@ -78,7 +79,7 @@ class Tuning {
       set_smallest(result);
     } else {
       PlayedPrices prices(job_, cost_, prices_);
-      near_ = search_locally(evaluation_, prices, space_, goal_.capacity_bytes);
+      near_ = search_locally(evaluation_, prices, space_, goal_.room);
       extend();
       narrow_gap();
       explain_layers(result, prices);
@@ -154,16 +155,27 @@ class Tuning {
       attempt();
     }
     for (int i = 1; i < kMemoryTries && evaluation_.fitting() == 0; ++i) {
-      double least = std::numeric_limits<double>::infinity();
-      for (const TunedPlan& plan : evaluation_.too_large()) {
-        least = std::min(least, plan.over_by_bytes);
-      }
       if (evaluation_.too_large().empty()) return;
-      goal_.capacity_bytes *= usable_bytes(job_) / (usable_bytes(job_) + least);
+      leave_less_room();
       result.notes.push_back(
           "The plans that were fastest by closed form fit in memory by closed form, and not when "
           "every tensor was counted: the search ran again with less memory.");
       attempt();
+    }
+  }
+
+  /// Leaves as much less of the memory as the plan that was nearest to fit lacked.
+  void leave_less_room() {
+    const TunedPlan& nearest =
+        *std::ranges::min_element(evaluation_.too_large(), {}, &TunedPlan::over_by_bytes);
+    const Room all = room_of(job_);
+    const auto lessen = [&](double& room, double whole) {
+      room *= whole / (whole + nearest.over_by_bytes);
+    };
+    if (nearest.largest_part == kHostMemoryPart) {
+      lessen(goal_.room.host_bytes, all.host_bytes);
+    } else {
+      lessen(goal_.room.device_bytes, all.device_bytes);
     }
   }
 
@@ -219,6 +231,7 @@ class Tuning {
   /// No plan fits: the one that needs least memory.
   void set_smallest(TuneResult& result) {
     goal_.least_memory = true;
+    goal_.room = room_of(job_);
     goal_.exhaustive = options_.exhaustive;
     goal_.keep = 1;
     found_ = search_.run(goal_, running_);
@@ -302,7 +315,7 @@ class Tuning {
 
   /// The rule's plan is simulated first: where the space has it, the best is no slower.
   void set_baseline(TuneResult& result) {
-    result.baseline = rule_of_thumb(job_, cost_, usable_bytes(job_));
+    result.baseline = rule_of_thumb(job_, cost_, room_of(job_));
     if (!result.baseline) {
       result.notes.emplace_back(
           "The usual rule of thumb finds no plan that fits in memory, so that there is nothing to "

@@ -7,6 +7,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/legality.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/local_search.h"
 
@@ -53,11 +54,11 @@ std::vector<Plan> changed(const Plan& best, const Dimensions& space) {
 std::vector<Candidate> possible(const Job& job, const Dimensions& space,
                                 const std::vector<Plan>& plans, PlayedPrices& prices) {
   std::vector<Candidate> candidates;
-  const double usable = usable_bytes(job);
+  const Room room = room_of(job);
   for (const Plan& plan : plans) {
     if (broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
     const Price price = prices.price(plan);
-    if (price.memory_bytes > usable) continue;
+    if (!room.holds(price)) continue;
     candidates.push_back({price.seconds, plan_text(plan), plan, price});
   }
   return candidates;
@@ -80,7 +81,7 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
   for (const Candidate& candidate : candidates) starts.push_back(&candidate);
   evaluation.run(starts);
   if (evaluation.fitting() == 0) return std::nullopt;
-  search_locally(evaluation, prices, space, usable_bytes(job));
+  search_locally(evaluation, prices, space, room_of(job));
   StrandsGain gain{.tuned = evaluation.ranked().front()};
   gain.gain_s = best.step_time_s - gain.tuned.step_time_s;
   if (gain.gain_s < kWorthStrands * best.step_time_s) return std::nullopt;

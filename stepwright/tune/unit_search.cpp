@@ -247,7 +247,7 @@ bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& state
   for (const StageCost& stage : pipeline.stages) {
     const double bytes =
         states.of(stage.size) + stage.activations.any + reserve_.bytes(stage.activations.any);
-    if (bytes * (1 - kPriceRounding) > goal_.capacity_bytes) return true;
+    if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes) return true;
   }
   return false;
 }
@@ -279,11 +279,11 @@ Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
 }
 
 void UnitSearch::offer(const Plan& plan, const Price& price, bool counts) {
-  const bool fits = price.memory_bytes <= goal_.capacity_bytes;
+  const bool fits = goal_.room.holds(price);
   found_->priced += counts ? 1 : 0;
   found_->fitting += counts && fits ? 1 : 0;
   if (goal_.least_memory) {
-    found_->kept.offer(price.memory_bytes, plan, price);
+    found_->kept.offer(goal_.room.needed_bytes(price), plan, price);
   } else if (fits) {
     found_->kept.offer(price.seconds, plan, price);
   }
@@ -345,7 +345,7 @@ void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
   plan.sharding = Sharding{};
   const PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
   if (!goal_.exhaustive) {
-    const double most = goal_.least_memory ? found_->kept.threshold() : goal_.capacity_bytes;
+    const double most = goal_.least_memory ? found_->kept.threshold() : goal_.room.device_bytes;
     if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
     // Sharding only adds to the closed form of the pipeline.
     if (closed({.price_s = pipeline.seconds, .simulated_s = pipeline.floor_s})) {

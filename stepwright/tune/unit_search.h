@@ -10,6 +10,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/simulate/price/pricer.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/balanced_split.h"
 #include "stepwright/tune/best_plans.h"
 #include "stepwright/tune/choice_floor.h"
@@ -22,8 +23,8 @@ namespace stepwright {
 
 // The search of one part of the space. Of all plans of a unit it keeps the `keep` least by key
 //
-//     price.seconds          where price.memory_bytes <= capacity, or
-//     price.memory_bytes     when looking for the least memory,
+//     price.seconds              where the room holds the price, or
+//     room.needed_bytes(price)   when looking for the least memory,
 //
 // and drops a part of the unit as soon as a floor of that key is above the worst one kept:
 //
@@ -47,7 +48,7 @@ struct KnownKeys {
 
 /// The goal of a search.
 struct Goal {
-  double capacity_bytes = 0;
+  Room room;
   std::size_t keep = 100;
   bool exhaustive = false;
   bool least_memory = false;  ///< Among plans that need not fit.

@@ -146,9 +146,10 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   program.keeps_on_host = true;
   for (Stage& stage : program.stages) stage.states.host = 1;
   program.stages[1].states.host = 15;
-  job.cluster.host.memory_bytes = 3 * (15 + 20);
+  // One rank of each position, which hold as much of 3, 2 and 1 micro-batches.
+  job.cluster.host.memory_bytes = (1 + 30) + (15 + 20) + (1 + 10);
   const MemoryReport report = memory_report(job, program);
-  EXPECT_EQ(report.host_bytes, 3 * (15 + 20));
+  EXPECT_EQ(report.host_bytes, 31 + 35 + 11);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kActivations), 0);
   EXPECT_TRUE(report.fits());
   job.cluster.host.memory_bytes -= 1;

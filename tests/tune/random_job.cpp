@@ -115,6 +115,7 @@ Job random_job(std::uint64_t seed) {
   draw_training(draw, job);
   if (draw.chance(6)) draw_encoder(draw, job);
   job.kernels.masters = draw.of<Masters>({Masters::kBeside, Masters::kAlone, Masters::kNone});
+  if (draw.chance(2)) job.cluster.host.memory_bytes *= draw.of<double>({0.02, 0.1, 0.3});
   return job;
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
 #include "stepwright/tune/evaluation.h"
@@ -15,9 +18,13 @@ struct Prepared {
   explicit Prepared(Job with)
       : job(std::move(with)), cost(job), space(dimensions(job)), enumeration(job, space) {}
   [[nodiscard]] Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
-    const Goal goal{
-        .capacity_bytes = job.cluster.device.memory_bytes, .keep = keep, .exhaustive = exhaustive};
+    const Goal goal{.room = room(), .keep = keep, .exhaustive = exhaustive};
     return PlanSearch(job, cost, enumeration).run(goal, {.threads = threads, .progress = {}});
+  }
+  [[nodiscard]] Room room() const {
+    Room room = room_of(job);
+    room.device_bytes = job.cluster.device.memory_bytes;
+    return room;
   }
   Job job;
   CostModel cost;
@@ -102,6 +109,64 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
   EXPECT_GT(checked, 100);
 }
 
+/// Small devices, and hosts with room for a part of what may be left to them.
+Job with_small_hosts(std::uint64_t seed) {
+  Job job = small_random_job(seed);
+  constexpr std::array kDevices{2e9, 3e9, 4e9};
+  constexpr std::array kHosts{0.5e9, 1e9, 2e9, 4e9};
+  job.cluster.device.memory_bytes = kDevices[seed % kDevices.size()];
+  job.cluster.device.host_link_bytes_per_s = 32e9;
+  job.cluster.host = {.memory_bytes = kHosts[seed % kHosts.size()],
+                      .memory_bandwidth_bytes_per_s = 200e9};
+  job.space.offload = {.optimizer = {0, 0.5, 1},
+                       .activations = {{}, {OffloadModule::kQkv, OffloadModule::kCoreAttention}}};
+  return job;
+}
+
+TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
+  std::uint64_t bound = 0;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    SCOPED_TRACE(seed);
+    const Prepared prepared(with_small_hosts(seed));
+    const std::vector<Candidate> all = prepared.search(true, 10).kept.list();
+    expect_same(prepared.search(false, 10).kept.list(), all);
+    for (const Candidate& candidate : all) {
+      EXPECT_LE(candidate.price.host_bytes, prepared.job.cluster.host.memory_bytes);
+    }
+    Job roomy = prepared.job;
+    roomy.cluster.host.memory_bytes = 1e15;
+    const std::vector<Candidate> free = Prepared(roomy).search(false, 1).kept.list();
+    if (!free.empty() && (all.empty() || free.front().text != all.front().text)) ++bound;
+  }
+  EXPECT_GE(bound, 3U) << "hosts with more room have another best plan";
+}
+
+TEST(Search, FindsWhatLacksLeastWhereHostsAreTooSmall) {
+  std::uint64_t on_hosts = 0;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    SCOPED_TRACE(seed);
+    Job job = with_small_hosts(seed);
+    job.space.offload.activations.erase(job.space.offload.activations.begin());
+    const Prepared prepared(std::move(job));
+    Goal least{.room = prepared.room(), .keep = 1, .least_memory = true};
+    // Hosts that hold no more than what the law lets through.
+    least.room.host_bytes /= 100;
+    Goal visit_all = least;
+    visit_all.exhaustive = true;
+    const auto search = [&](const Goal& goal) {
+      return PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, {}).kept;
+    };
+    const BestPlans all = search(visit_all);
+    const BestPlans bounded = search(least);
+    expect_same(bounded.list(), all.list());
+    if (all.list().empty()) continue;  // No plan is legal.
+    const Candidate& first = all.list().front();
+    EXPECT_GE(first.key, first.price.memory_bytes);
+    on_hosts += first.key > first.price.memory_bytes ? 1 : 0;
+  }
+  EXPECT_GE(on_hosts, 3U);
+}
+
 TEST(Search, FindsThePlanThatNeedsLeastMemory) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -124,7 +189,7 @@ TEST(Search, TellsHowFarItIs) {
   std::vector<TuneProgress> told;
   const Running running{.threads = 1,
                         .progress = [&](const TuneProgress& state) { told.push_back(state); }};
-  const Goal goal{.capacity_bytes = prepared.job.cluster.device.memory_bytes};
+  const Goal goal{.room = prepared.room()};
   const Findings found =
       PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, running);
   ASSERT_FALSE(told.empty());

@@ -122,6 +122,14 @@ std::uint64_t expect_no_change_is_faster(const TuneResult& result, const Dimensi
   return tried;
 }
 
+void expect_all_fit(const TuneResult& result) {
+  for (const TunedPlan& tuned : result.plans) {
+    const MemoryReport memory = memory_report(result.job, build_program(result.job, tuned.plan));
+    EXPECT_TRUE(memory.fits_devices()) << plan_text(tuned.plan);
+    EXPECT_TRUE(memory.fits_hosts()) << plan_text(tuned.plan);
+  }
+}
+
 void expect_prefix(const TuneResult& few, const TuneResult& many) {
   ASSERT_LE(few.plans.size(), many.plans.size());
   for (std::size_t i = 0; i < few.plans.size(); ++i) {
@@ -153,6 +161,7 @@ TEST(Tuner, HoldsWhateverTheJob) {
     if (!result) continue;
     ++answered;
     const Job& used = result->job;
+    expect_all_fit(*result);
     const Dimensions space = dimensions(used);
     if (result->baseline && contains(used, space, result->baseline->plan)) {
       EXPECT_GE(result->speedup_over_baseline, 1);

@@ -46,6 +46,7 @@ void BlockCost::add(const BlockCost& other, double count) {
     busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
   }
   retained_bytes += count * other.retained_bytes;
+  on_host_bytes += count * other.on_host_bytes;
   peak.keep(other.peak, 0);
 }
 
@@ -53,7 +54,7 @@ void BlockCost::keep_least(const BlockCost& other) {
   for (double BlockCost::* part :
        {&BlockCost::seconds, &BlockCost::floor_s, &BlockCost::compute_s, &BlockCost::kernels_s,
         &BlockCost::stream_s, &BlockCost::waiting_s, &BlockCost::serial_s,
-        &BlockCost::retained_bytes}) {
+        &BlockCost::retained_bytes, &BlockCost::on_host_bytes}) {
     this->*part = std::min(this->*part, other.*part);
   }
   for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] = std::min(busy_s[i], other.busy_s[i]);
@@ -155,6 +156,10 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   cost.waiting_s = floor.waiting_s;
   const Footprint memory = footprint(piece, where.busiest);
   cost.retained_bytes = sum(memory.retained);
+  for (const TensorId id : piece.saved) {
+    const Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
+    cost.on_host_bytes += buffer_bytes(tensor, where.busiest, MemoryPlace::kHost);
+  }
   cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
   if (grows_) cost.growth_s = growth_s(with_tokens(piece, kTokenGrowth), where, cost.seconds);
   if (job_.documents) {

@@ -4,6 +4,7 @@
 
 #include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/simulate/price/position_messages.h"
+#include "stepwright/step/optimizer_share.h"
 #include "stepwright/step/update.h"
 
 namespace stepwright {
@@ -193,6 +194,7 @@ DataCost data_cost(const PricedPosition& at, PriceTable& computations) {
 
 DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage) {
   DataMemory out;
+  out.host_bytes = static_cast<double>(host_state_bytes(job, plan, stage.size));
   const StateTypes types = state_types(job, plan);
   const double whole = bytes_of(storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);

@@ -64,6 +64,7 @@ struct DataMemory {
   double parameter_bytes = 0;  ///< Of the states: trained parameters.
   double optimizer_bytes = 0;  ///< Of the states.
   double transient_bytes = 0;
+  double host_bytes = 0;  ///< Of states, in the memory of the host.
 };
 DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage);
 /// Gradients that leave blocks whose weight gradients wait: each such block has begun to write

@@ -40,10 +40,13 @@ PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
   // Beside a chunk without layers the fullest moment need not be that of the last chunk.
   const bool full = std::ranges::all_of(
       chunks_, [](const ChunkCost& chunk) { return chunk.forward.retained_bytes > 0; });
+  const std::int64_t m = micro_batches(job_, plan);
   if (full && has_closed_form(plan.schedule.kind)) {
-    return waiting_bytes(chunks_, plan, position, micro_batches(job_, plan));
+    stage.on_host_bytes = waiting_on_host(chunks_, plan, position, m);
+    return waiting_bytes(chunks_, plan, position, m);
   }
-  const auto known = played_.waiting(plan, micro_batches(job_, plan));
+  const auto known = played_.waiting(plan, m);
+  stage.on_host_bytes = played_on_host(chunks_, known->fullest[static_cast<std::size_t>(position)]);
   return played_bytes(chunks_, known->fullest[static_cast<std::size_t>(position)], cuts(), stage);
 }
 

@@ -6,6 +6,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/host_memory.h"
 #include "stepwright/simulate/price/data_cost_cache.h"
 #include "stepwright/simulate/price/layout_store.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
@@ -106,6 +107,7 @@ struct Pricer::Store {
   DataCostCache data;
   PriceTable computations;         ///< Of updates.
   std::vector<DataCost> messages;  ///< Scratch.
+  std::vector<double> hosts;       ///< Likewise: of a rank of each position.
   Reserve reserve;
 };
 
@@ -309,6 +311,8 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   const Layouts& groups = layouts(plan);
   std::vector<DataCost>& messages = store_->messages;
   messages.clear();
+  std::vector<double>& hosts = store_->hosts;
+  hosts.clear();
   double memory_bytes = 0;
   for (const StageCost& stage : pipeline.stages) {
     const DataCostCache::Entry& known =
@@ -321,9 +325,14 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
     memory_bytes = std::max(memory_bytes, memory.states_bytes + dynamic +
                                               store_->reserve.bytes(dynamic, memory.parameter_bytes,
                                                                     memory.optimizer_bytes));
+    const double on_host = memory.host_bytes + stage.on_host_bytes;
+    hosts.insert(hosts.end(), static_cast<std::size_t>(stage.count), on_host);
   }
   Price price = seconds(pipeline, plan, messages);
   price.memory_bytes = memory_bytes;
+  if (std::ranges::max(hosts) > 0) {
+    price.host_bytes = fullest_host_bytes(hosts, node_ranks(job_, plan));
+  }
   return price;
 }
 

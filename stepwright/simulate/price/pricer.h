@@ -47,6 +47,7 @@ struct BlockCost {
   double pairs_growth_s = 0;  ///< The same with more query-key pairs, where there are documents.
   std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                  ///< Kept from forward to backward.
+  double on_host_bytes = 0;                   ///< The same in the memory of the host.
   PeakBytes peak;                             ///< Alive at its largest moment, all its tensors.
 
   /// Adds `count` repetitions; peaks take the larger.
@@ -163,8 +164,9 @@ struct StageCost {
   double first_drain_s = 0;   ///< The same for the first of them.
   StepLoad load;              ///< Of the last of them, without messages of data parallelism.
   std::vector<double>
-      chunk_shares;       ///< Of its parameters, dense or routed, in each chunk, at least.
-  PeakBytes activations;  ///< At the peak: kept activations and the largest transient.
+      chunk_shares;          ///< Of its parameters, dense or routed, in each chunk, at least.
+  PeakBytes activations;     ///< At the peak: kept activations and the largest transient.
+  double on_host_bytes = 0;  ///< The most activations that its host keeps for a rank, at least.
   UnitSize size;
   /// The deferred size of cut backwards: the parameters of the blocks that are cut, and those whose
   /// weight gradients wait at the peak, once for each micro-batch: gradients that leave are there
@@ -215,6 +217,7 @@ struct Price {
   /// random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Exact before it is
   /// shown (`simulate_plan`).
   double memory_bytes = 0;
+  double host_bytes = 0;  ///< Of the fullest host, likewise.
 };
 
 /// The bytes that one chunk keeps for one micro-batch, and the most that its parts need beside

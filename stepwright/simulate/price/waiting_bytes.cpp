@@ -4,24 +4,55 @@
 
 namespace stepwright {
 
-PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
-                        std::int64_t position, std::int64_t micro_batches) {
+namespace {
+
+/// What waits at a position of a schedule with closed forms when most does: a part of what the
+/// forwards of its chunks keep.
+double all_waiting(const std::vector<ChunkCost>& chunks, const Plan& plan, std::int64_t position,
+                   std::int64_t micro_batches, double BlockCost::* part) {
   const PipelineSize at{plan.parallel.pipeline, position, micro_batches, plan.schedule.chunks,
                         plan.schedule.group};
   const auto waiting = definition_of(plan.schedule.kind).form.waiting;
+  double bytes = 0;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    bytes +=
+        static_cast<double>(waiting(at, static_cast<std::int64_t>(i))) * chunks[i].forward.*part;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
+                        std::int64_t position, std::int64_t micro_batches) {
   // When all have come that wait at once, the first backward is that of the last chunk; with
   // several, the last forward was that of another.
   const ChunkCost& last = chunks.back();
   const bool one = chunks.size() == 1;
-  double bytes = -last.forward.retained_bytes;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    bytes += static_cast<double>(waiting(at, static_cast<std::int64_t>(i))) *
-             chunks[i].forward.retained_bytes;
-  }
+  const double bytes =
+      all_waiting(chunks, plan, position, micro_batches, &BlockCost::retained_bytes) -
+      last.forward.retained_bytes;
   PeakBytes peak;
   if (one) peak.keep(last.forward_peak, bytes);
   peak.keep(last.backward_peak, bytes);
   return peak;
+}
+
+double waiting_on_host(const std::vector<ChunkCost>& chunks, const Plan& plan,
+                       std::int64_t position, std::int64_t micro_batches) {
+  return all_waiting(chunks, plan, position, micro_batches, &BlockCost::on_host_bytes);
+}
+
+double played_on_host(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest) {
+  double most = 0;
+  for (const Moment& moment : fullest) {
+    double bytes = 0;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      bytes += moment.backward[i] * chunks[i].forward.on_host_bytes;
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
 }
 
 PeakBytes played_bytes(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest,

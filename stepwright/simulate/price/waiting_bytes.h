@@ -12,6 +12,12 @@ namespace stepwright {
 PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
                         std::int64_t position, std::int64_t micro_batches);
 
+/// The most that waits on the host at a position, where it is known how many micro-batches of each
+/// chunk wait at once: by closed forms, or at a schedule's fullest moments.
+double waiting_on_host(const std::vector<ChunkCost>& chunks, const Plan& plan,
+                       std::int64_t position, std::int64_t micro_batches);
+double played_on_host(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest);
+
 /// The largest of a schedule's fullest moments at a position: what waits, and the part that is
 /// about to run. What waits for weight gradients is what the data gradients' part kept; `stage` is
 /// told the parameters whose gradients have begun then. `cuts`: whether the schedule cuts

@@ -273,6 +273,33 @@ TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
   }
 }
 
+/// What a price says of the fullest host, over what the program's account says.
+TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
+  Dice dice(19);
+  std::mt19937 random(19);
+  std::vector<double> shares;
+  while (shares.size() < 300) {
+    Job job = dice.job();
+    Plan plan = dice.plan(job);
+    plan.offload.optimizer = static_cast<double>(random() % 3) / 2;
+    if (random() % 2 == 0) {
+      plan.offload.activations = {OffloadModule::kQkv, OffloadModule::kCoreAttention};
+    }
+    plan.offload.parameters = random() % 4 == 0;
+    if (random() % 3 == 0) job.method.reference.place = ModelPlace::kHost;
+    job.cluster.host.memory_bytes = 1e15;
+    if (broken_rule(job, plan)) continue;
+    const double host = memory_report(job, build_program(job, plan)).host_bytes;
+    const CostModel cost(job);
+    const double priced = Pricer(job, cost).price(plan).host_bytes;
+    EXPECT_LE(priced, host + 1) << plan_text(plan);
+    if (host > 0) shares.push_back(priced / host);
+  }
+  RecordProperty("least", std::to_string(std::ranges::min(shares)));
+  EXPECT_GE(std::ranges::min(shares), 0.9);
+  EXPECT_GE(median(shares), 0.999);
+}
+
 /// What the search drops for its memory does not fit; what it keeps is accounted exactly before it
 /// is shown.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
