@@ -30,6 +30,10 @@ inline constexpr Constant kHostUpdateThread{
     "time of a thread of a host for Adam on a parameter", 2.45, "ns",
     "measured by this project on the host of an H200, 268 million fp32 parameters: 82 ms with 8 "
     "threads; on that of an H100 2.0 billion of bf16 in 0.29 s with 16, 2.3 ns"};
+/// The bytes of that parameter: gradient, parameter and moments in fp32. Passes over gradients cost
+/// as much by byte (this project, a thread of an AMD EPYC, fp32: Adam .56 ns, a product .16 for 8
+/// bytes, a norm .14 for 4).
+inline constexpr double kHostUpdateBytes = 28;
 inline constexpr Constant kNormShare{"memory bandwidth of fused norms, share of peak", 0.60, "",
                                      "operator tables of arXiv 2509.22832: LayerNorm .51 on A100, "
                                      ".55 on GH200; newer kernels above"};

@@ -163,11 +163,13 @@ double CostModel::rate_of(const Operator& op) const {
 }
 
 /// A copy over the link to the host, bound by bytes, or an update there, by the bytes of all ranks
-/// of a node or by the threads of one.
+/// of a node or by the threads of one, which take longer in proportion for more than its own bytes.
 double CostModel::of_host_s(const Operator& op) const {
   if (op.kind != OperatorKind::kHostOptimizer) return memory_bytes(op) * host_link_s_per_byte_;
+  const auto bytes = static_cast<double>(op.shape.inner);
   return static_cast<double>(op.shape.rows) *
-         std::max(static_cast<double>(op.shape.inner) * host_memory_s_per_byte_, host_update_s_);
+         std::max(bytes * host_memory_s_per_byte_,
+                  std::max(1.0, bytes / constants::kHostUpdateBytes) * host_update_s_);
 }
 
 double CostModel::compute_s(const Operator& op) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "stepwright/memory/held.h"
 #include "stepwright/memory/sequences.h"
@@ -38,10 +39,16 @@ class IdleChunks {
 };
 
 /// Where gradients are made by the first backward of a step: those that are there, slot by slot.
+/// Data gradients of a chunk that is not cut come with its weight gradients.
 class FreshWalk {
  public:
-  FreshWalk(const StepProgram& program, const Stage& stage, std::span<const Footprint> footprints)
+  /// `whole_first_stage`: the model's first chunk is not cut.
+  FreshWalk(const StepProgram& program, const Stage& stage, std::span<const Footprint> footprints,
+            bool whole_first_stage)
       : stage_(stage), there_(stage.chunks.size()), of_chunk_(stage.chunks.size()) {
+    for (std::int32_t chunk = 0; whole_first_stage && chunk < std::ssize(stage.chunks); ++chunk) {
+      if (program.placement.holds_embedding({stage.position, chunk})) whole_chunk_ = chunk;
+    }
     double all = 0;
     for (const Sequence& sequence : stage.sequences) {
       double& most = of_chunk(sequence.chunk);
@@ -63,6 +70,21 @@ class FreshWalk {
   double during(const Slot& slot) {
     const auto which = static_cast<std::size_t>(slot.sequence);
     const Sequence& sequence = stage_.sequences[which];
+    if (sequence.chunk != whole_chunk_) return run(which);
+    if (sequence.direction == Direction::kDataGradient) {
+      waiting_.push_back(which);
+      return total_bytes(alive_) + present_;
+    }
+    if (sequence.direction != Direction::kWeightGradient || waiting_.empty()) return run(which);
+    const std::size_t data = waiting_.front();
+    waiting_.pop_front();
+    const double before = run(data);
+    return std::max(before, run(which));
+  }
+
+ private:
+  double run(std::size_t which) {
+    const Sequence& sequence = stage_.sequences[which];
     const auto chunk = static_cast<std::size_t>(sequence.chunk);
     const bool backward = sequence.direction == Direction::kBackward ||
                           sequence.direction == Direction::kWeightGradient;
@@ -78,12 +100,13 @@ class FreshWalk {
     return bytes;
   }
 
- private:
   double& of_chunk(std::int32_t chunk) { return of_chunk_[static_cast<std::size_t>(chunk)]; }
 
   const Stage& stage_;
   std::vector<char> there_;
   std::vector<double> of_chunk_;
+  std::int32_t whole_chunk_ = -1;    ///< That is not cut.
+  std::deque<std::size_t> waiting_;  ///< Its data gradients, by micro-batch.
   std::vector<SequenceFootprint> first_, later_;
   KindBytes alive_{};
   double present_ = 0;
@@ -117,7 +140,7 @@ double resting_states(const StepProgram& program, const Stage& stage) {
 double fresh_peak(const StepProgram& program, const Stage& stage, const HeldBytes& held,
                   std::span<const Footprint> footprints) {
   const double always = states_without_gradients(stage) + held.always + held.in_passes;
-  FreshWalk walk(program, stage, footprints);
+  FreshWalk walk(program, stage, footprints, held.whole_first_stage);
   double peak = 0;
   for (const Slot& slot : stage.schedule) peak = std::max(peak, always + walk.during(slot));
   return peak;

@@ -115,9 +115,11 @@ double engine_workspace_bytes(const Device& device) {
 
 namespace {
 
-/// What the chunks of a stage receive of one micro-batch, forward and backward.
-double received_bytes(const StepProgram& program, const Stage& stage) {
-  std::map<std::pair<std::int32_t, Direction>, double> received;
+/// The bytes that a chunk receives of one micro-batch in a direction.
+using Received = std::map<std::pair<std::int32_t, Direction>, double>;
+
+Received received_bytes(const StepProgram& program, const Stage& stage) {
+  Received received;
   for (const Sequence& sequence : stage.sequences) {
     double bytes = 0;
     for (const Item& item : sequence.items) {
@@ -128,8 +130,17 @@ double received_bytes(const StepProgram& program, const Stage& stage) {
     }
     received[{sequence.chunk, sequence.direction}] = bytes;
   }
+  return received;
+}
+
+/// The gradients of what chunks receive whose backward is cut.
+double input_gradients(const Received& received) {
   double all = 0;
-  for (const auto& [which, bytes] : received) all += bytes;
+  for (const auto& [which, bytes] : received) {
+    const auto& [chunk, direction] = which;
+    const bool cut = received.contains({chunk, Direction::kDataGradient});
+    if (cut && direction == Direction::kForward) all += bytes;
+  }
   return all;
 }
 
@@ -155,11 +166,15 @@ HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& st
     held.always += std::max(engine ? 0 : facts.scores, facts.gathered);
   }
   if (holds(HeldMemory::kReceiveBuffers)) {
-    held.always += static_cast<double>(program.micro_batches) * received_bytes(program, stage);
+    const Received received = received_bytes(program, stage);
+    double each = holds(HeldMemory::kInputGradients) ? input_gradients(received) : 0;
+    for (const auto& [which, bytes] : received) each += bytes;
+    held.always += static_cast<double>(program.micro_batches) * each;
   }
   if (holds(HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
   if (holds(HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;
   held.fresh_gradients = holds(HeldMemory::kFreshGradients);
+  held.whole_first_stage = holds(HeldMemory::kWholeFirstStage);
   if (holds(HeldMemory::kBatch)) held.in_passes = facts.batch;
   return held;
 }

@@ -19,7 +19,8 @@ struct HeldBytes {
   /// One input of a chunk: its module keeps that of its last micro-batch, with the gradient, until
   /// the next one takes their place.
   double stage_input = 0;
-  bool fresh_gradients = false;  ///< As `HeldMemory::kFreshGradients`.
+  bool fresh_gradients = false;    ///< As `HeldMemory::kFreshGradients`.
+  bool whole_first_stage = false;  ///< As `HeldMemory::kWholeFirstStage`.
 };
 
 /// The workspace of one cuBLAS handle of PyTorch. Source: pytorch

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stepwright/core/divide_up.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/sharding.h"
@@ -40,25 +41,28 @@ Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) 
 }
 
 /// Parameters, gradients and moments of an update of the host are in the type that it computes in.
-/// Where all lies there it also reads the gradients for their norm, and writes the parameters as
-/// they are stored where those are others.
+/// Gradients are scaled there as the framework does; where all lies there it also writes the
+/// parameters as they are stored where those are others. Else parameters come up as they were
+/// computed, and the device casts them (NVIDIA/Megatron-LM
+/// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py with pytorch/pytorch
+/// aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda: non_blocking; deepspeedai/DeepSpeed
+/// deepspeed/runtime/zero/stage_1_and_2.py, step).
 void add_host(std::vector<Operator>& list, const Job& job, const Plan& plan,
               std::int64_t elements) {
   const DType storage = storage_type(job.precision);
   const StateTypes types = state_types(job, plan);
   const OptimizerShare one{.elements = 1};
   const std::int64_t bytes =
-      update_bytes_of_element(job.optimizer, {types.master, types.master, types.master}, one);
+      update_bytes_of_element(job.optimizer, {types.master, types.master, types.master}, one) +
+      host_passes(job, plan) * size_bytes(types.master, 1);
   if (plan.offload.parameters) {
-    const std::int64_t more =
-        size_bytes(types.gradient, 1) + (types.copies() ? size_bytes(types.stored, 1) : 0);
+    const std::int64_t more = types.copies() ? size_bytes(types.stored, 1) : 0;
     list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes + more, storage));
     return;
   }
   list.push_back(copy_operator(OperatorKind::kCopyToHost, elements, types.gradient));
   list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes, storage));
-  list.push_back(copy_operator(OperatorKind::kCopyFromHost, elements,
-                               plan.offload.masters ? storage : types.master));
+  list.push_back(copy_operator(OperatorKind::kCopyFromHost, elements, types.master));
 }
 
 }  // namespace

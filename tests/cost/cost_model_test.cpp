@@ -103,12 +103,13 @@ TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
   job.cluster.devices_per_node = 8;
   job.cluster.host.memory_bandwidth_bytes_per_s = 409.6e9;
   const auto layouts = tensor_and_data(job.cluster);
-  const auto seconds = [&](const char* framework, std::optional<std::int64_t> threads) {
+  const auto seconds = [&](const char* framework, std::optional<std::int64_t> threads,
+                           std::int64_t bytes = 28) {
     job.framework.name = framework;
     job.host_threads = threads;
     const Operator op{.kind = OperatorKind::kHostOptimizer,
                       .phase = Phase::kOptimizer,
-                      .shape = {.rows = 1'000'000'000, .inner = 28}};
+                      .shape = {.rows = 1'000'000'000, .inner = bytes}};
     return CostModel(job, TrainingConditions{}).price(op, layouts, Collectives{}).seconds;
   };
   const double by_memory = 28e9 * 8 / (0.43 * 409.6e9);
@@ -117,6 +118,8 @@ TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
   EXPECT_NEAR(seconds("", 1), 2.45, 1e-9);
   EXPECT_NEAR(seconds("fsdp", {}), 2.45, 1e-9);
   EXPECT_NEAR(seconds("fsdp", 16), by_memory, 1e-9);
+  EXPECT_NEAR(seconds("", 1, 14), 2.45, 1e-9) << "narrow numbers take a thread as long";
+  EXPECT_NEAR(seconds("", 1, 42), 1.5 * 2.45, 1e-9);
 }
 
 // Of a pipeline between nodes, hosts of tensor groups wait for each other; inside a node they run

@@ -53,5 +53,27 @@ TEST(Allocated, ChunksKeepTheirLastInputAndItsGradientBetweenSteps) {
             states_of(last) + held_bytes(job, program, last).always + inputs);
 }
 
+/// A V of two positions on one node, whose backwards are cut.
+PlannedJob cut_backwards() {
+  PlannedJob planned;
+  planned.job = gpt_job(8, 512, 8, 1024);
+  planned.job.framework = {.name = "torchtitan"};
+  planned.job.cluster = *built_in_cluster("dgx-h100", 1);
+  planned.plan.parallel = {.pipeline = 2, .data = 4};
+  planned.plan.schedule = {.kind = ScheduleKind::kZeroBubbleV, .chunks = 2};
+  return planned;
+}
+
+TEST(Allocated, CutBackwardsHoldTheGradientsOfWhatChunksReceive) {
+  const PlannedJob planned = cut_backwards();
+  const StepProgram program = build_program(planned.job, planned.plan);
+  const double each = static_cast<double>(program.micro_batches) * 1024 * 512 * 2;
+  const double workspaces = 2 * blas_workspace_bytes(planned.job.cluster.device, false);
+  for (const Stage& stage : program.stages) {
+    // From the neighbour, a forward and a backward; the forward's gradient stays.
+    EXPECT_EQ(held_bytes(planned.job, program, stage).always, workspaces + 3 * each);
+  }
+}
+
 }  // namespace
 }  // namespace stepwright

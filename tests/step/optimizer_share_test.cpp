@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "stepwright/plan/optimizer_traits.h"
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/update.h"
@@ -136,6 +140,8 @@ TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
   const Job job;
   const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
   EXPECT_EQ(moved_bytes(job, plan, share), 3000);
+  EXPECT_EQ(update_operators(job, plan, share)[3].dtype, DType::kFp32)
+      << "the device casts what comes up";
   plan.offload.masters = false;
   EXPECT_EQ(moved_bytes(job, plan, share), 2000);
   const std::vector<Operator> list = update_operators(job, plan, share);
@@ -144,7 +150,24 @@ TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
   EXPECT_EQ(list[1].kind, OperatorKind::kCopyToHost);
   EXPECT_EQ(list[2].shape.rows, 250);
   EXPECT_EQ(list[2].shape.inner, 28) << "gradient, parameter and moments in fp32";
-  EXPECT_EQ(list[3].dtype, DType::kFp32) << "masters on the device come up wide";
+  EXPECT_EQ(list[3].dtype, DType::kFp32);
+}
+
+TEST(OptimizerShare, AHostScalesGradientsAsItsFrameworkDoes) {
+  Plan plan;
+  plan.offload.optimizer = 1;
+  const auto bytes = [&](std::string name, std::string variant) {
+    Job job;
+    job.framework = {.name = std::move(name), .variant = std::move(variant)};
+    if (plan.offload.parameters) job.kernels.masters = Masters::kNone;
+    const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
+    const std::vector<Operator> list = update_operators(job, plan, share);
+    return std::ranges::find(list, OperatorKind::kHostOptimizer, &Operator::kind)->shape.inner;
+  };
+  EXPECT_EQ(bytes("megatron-core", ""), 28) << "the device clips them before they go down";
+  EXPECT_EQ(bytes("deepspeed", ""), 28 + 8) << "read and written";
+  plan.offload.parameters = true;
+  EXPECT_EQ(bytes("fsdp", "torchtune"), 14 + 4) << "all in bf16, divided by tokens";
 }
 
 TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
@@ -156,7 +179,8 @@ TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[1].kind, OperatorKind::kHostOptimizer);
   EXPECT_EQ(list[1].shape.rows, 1000);
-  EXPECT_EQ(list[1].shape.inner, 28 + 4 + 2) << "the norm's gradient, and parameters in bf16";
+  EXPECT_EQ(list[1].shape.inner, 28 + 12 + 2)
+      << "gradients read for their norm, read and written to be clipped; parameters in bf16";
 }
 
 MatrixSize of_square(MuonForm form, std::int64_t cut) {

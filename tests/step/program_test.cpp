@@ -477,7 +477,7 @@ TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
     } else if (sends) {
       EXPECT_EQ(op.dtype, DType::kBf16) << op.name;
     } else if (op.kind == OperatorKind::kHostOptimizer) {
-      EXPECT_EQ(op.shape.inner, 28 + 4);
+      EXPECT_EQ(op.shape.inner, 28 + 12);
     }
   });
   EXPECT_NEAR(static_cast<double>(program.stages[0].states.host) / part, 16, 1e-3);

@@ -133,6 +133,10 @@ std::int64_t host_threads(const Job& job) {
   return job.host_threads.value_or(framework_defaults(job.framework).host_threads);
 }
 
+std::int64_t host_passes(const Job& job, const Plan& plan) {
+  return framework_defaults(job.framework).host_passes.value_or(plan.offload.parameters ? 3 : 0);
+}
+
 Optimizer default_optimizer(const Framework& framework, const Architecture& model) {
   const FrameworkDefaults defaults = framework_defaults(framework);
   return model.latent ? defaults.latent_optimizer : Optimizer::kAdam;

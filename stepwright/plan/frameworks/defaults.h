@@ -55,6 +55,11 @@ enum class HeldMemory : std::uint8_t {
   /// its own, until the step ends.
   kFreshGradients,
   kReceiveBuffers,  ///< What each chunk receives of each micro-batch, from the first step on.
+  /// The gradient of what each chunk receives of each micro-batch, once a cut backward has made it.
+  kInputGradients,
+  /// A cut backward of the first stage, whose input has no gradient: all of it comes with its
+  /// weight gradients.
+  kWholeFirstStage,
 };
 inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kBlasWorkspaces, "blas_workspaces"},
@@ -64,7 +69,9 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kWideGradients, "wide_gradients"},
     {HeldMemory::kBatch, "batch"},
     {HeldMemory::kFreshGradients, "fresh_gradients"},
-    {HeldMemory::kReceiveBuffers, "receive_buffers"}};
+    {HeldMemory::kReceiveBuffers, "receive_buffers"},
+    {HeldMemory::kInputGradients, "input_gradients"},
+    {HeldMemory::kWholeFirstStage, "whole_first_stage"}};
 
 /// What a framework computes by single kernels of PyTorch where its other layers have fused ones.
 enum class ApartWork : std::uint8_t {
@@ -127,6 +134,9 @@ struct FrameworkDefaults {
   MessageHostOverhead host_overhead;
   /// Threads with which a process updates what lies on the host; 0: as many as its memory feeds.
   std::int64_t host_threads = 0;
+  /// How often an update there reads or writes gradients beside it, to scale them or for their
+  /// norm.
+  std::optional<std::int64_t> host_passes;
 
   FrameworkDefaults();
 };
@@ -158,6 +168,12 @@ Kernels started_kernels(const Job& job);
 /// The threads with which processes of a job update what lies on the host; 0: as many as its memory
 /// feeds.
 std::int64_t host_threads(const Job& job);
+
+/// How often an update of the host reads or writes gradients beside it. Where nothing is known:
+/// those that lie there three times, read for their norm, read and written to be clipped
+/// (pytorch/pytorch torch/nn/utils/clip_grad.py, clip_grads_with_norm_, whatever the norm); those
+/// that come down for it not at all, as the device has had their norm.
+std::int64_t host_passes(const Job& job, const Plan& plan);
 
 /// The optimizer of a framework for a model; Adam without one.
 Optimizer default_optimizer(const Framework& framework, const Architecture& model);

@@ -189,6 +189,12 @@ DefaultSetting host_threads_of(Node node) {
   return [threads](FrameworkDefaults& defaults) { defaults.host_threads = threads; };
 }
 
+DefaultSetting host_passes_of(Node node) {
+  constexpr std::int64_t kMostHostPasses = 10;
+  const std::int64_t passes = node.integer(0, kMostHostPasses);
+  return [passes](FrameworkDefaults& defaults) { defaults.host_passes = passes; };
+}
+
 /// A key of a line and how it is read.
 struct DefaultKey {
   std::string_view key;
@@ -216,7 +222,8 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"apart", apart},
     {"environment", environment},
     {"handling", host_overhead},
-    {"host_threads", host_threads_of}};
+    {"host_threads", host_threads_of},
+    {"host_passes", host_passes_of}};
 
 /// "gradients never, pipeline interleaved"; parts of a list are joined by "and".
 std::string as_written(Node node) {
