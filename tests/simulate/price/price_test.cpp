@@ -229,6 +229,21 @@ void empty_chunk(Plan& plan, const Job& job, std::size_t which) {
   plan.layers[which == 0 ? 1 : which - 1] += std::exchange(plan.layers[which], 0);
 }
 
+/// How long a price says a step takes over what the simulator plays, which its bounds enclose; its
+/// memory is never above the program's.
+double bounded_ratio(const Job& job, const Plan& plan) {
+  const CostModel cost(job);
+  const StepProgram program = build_program(job, plan);
+  const double time =
+      simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan).step_time_s;
+  Pricer pricer(job, cost);
+  const Price price = pricer.price(plan);
+  EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
+  EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
+  EXPECT_LE(price.memory_bytes, memory_report(job, program).peak_bytes + 1) << plan_text(plan);
+  return price.seconds / time;
+}
+
 TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
   Dice dice(7);
   for (int drawn = 0; drawn < 200;) {
@@ -238,15 +253,7 @@ TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
     empty_chunk(plan, job, dice.pick<std::size_t>({0, 1, 2, 3, 7}));
     if (!is_hollow(plan.layers) || broken_rule(job, plan)) continue;
     ++drawn;
-    const CostModel cost(job);
-    const StepProgram program = build_program(job, plan);
-    const double time =
-        simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan).step_time_s;
-    Pricer pricer(job, cost);
-    const Price price = pricer.price(plan);
-    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
-    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
-    EXPECT_LE(price.memory_bytes, memory_report(job, program).peak_bytes + 1) << plan_text(plan);
+    bounded_ratio(job, plan);
   }
 }
 
@@ -259,17 +266,8 @@ TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
     plan.layers.clear();
     if (broken_rule(job, plan)) continue;
     ++drawn;
-    const CostModel cost(job);
-    const StepProgram program = build_program(job, plan);
-    const double time =
-        simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan).step_time_s;
-    Pricer pricer(job, cost);
-    const Price price = pricer.price(plan);
-    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
-    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
-    EXPECT_LE(price.memory_bytes, memory_report(job, program).peak_bytes + 1) << plan_text(plan);
     // Nothing is hidden of what positions do together; of the rest messages of data parallelism.
-    EXPECT_NEAR(price.seconds / time, 1, 0.25) << plan_text(plan);
+    EXPECT_NEAR(bounded_ratio(job, plan), 1, 0.25) << plan_text(plan);
   }
 }
 
