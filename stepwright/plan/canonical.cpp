@@ -180,6 +180,10 @@ Plan with_canonical_sharding(const Job& job, Plan plan) {
   return plan;
 }
 
+std::int64_t vocabulary_positions(const Plan& plan) {
+  return traits_of(plan.schedule.kind).spreads_vocabulary ? plan.parallel.pipeline : 1;
+}
+
 Plan canonical(Plan plan, const Job& job) {
   const Active active = active_groups(plan, job);
   settle_sharding(plan.sharding, plan.parallel, job, active);

@@ -8,6 +8,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/state_types.h"
 
 namespace stepwright {
@@ -79,12 +80,14 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
         "The model's multi-token prediction layers are counted neither in its parameters nor in "
         "the step.");
   }
-  const std::int64_t padded = padded_vocabulary(job.model.vocabulary, plan.parallel.tensor);
+  const std::int64_t positions = vocabulary_positions(plan);
+  const std::int64_t padded =
+      padded_vocabulary(job.model.vocabulary, plan.parallel.tensor * positions);
   if (padded != job.model.vocabulary) {
-    notes.push_back(fmt::format(
-        "The vocabulary is padded from {} to {} tokens, so that tensor-parallel ranks get equal "
-        "parts.",
-        format_count(job.model.vocabulary), format_count(padded)));
+    notes.push_back(
+        fmt::format("The vocabulary is padded from {} to {} tokens, so that {} get equal parts.",
+                    format_count(job.model.vocabulary), format_count(padded),
+                    positions > 1 ? "the ranks that share it" : "tensor-parallel ranks"));
   }
   add_groups_of_one(job, plan.sharding, notes);
   if (job.model.encoder) notes.push_back(encoder_note(*job.model.encoder));

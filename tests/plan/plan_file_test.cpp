@@ -164,6 +164,17 @@ TEST(PlanNotes, SayThatAGroupIsOne) {
               ElementsAre(HasSubstr("hpz is read as IGG")));
 }
 
+// 128,256 tokens are no multiple of 5.
+TEST(PlanNotes, SayHowManyTokensAllPartsOfTheVocabularyHave) {
+  const auto notes = [](const std::string& lines) {
+    return plan_notes(read_plan_text(std::string(kJob) + lines));
+  };
+  const std::string parallel = "parallel: {pipeline: 5}\n";
+  EXPECT_THAT(notes(parallel), IsEmpty());
+  EXPECT_THAT(notes(parallel + "schedule: 1f1b-vocab\n"),
+              ElementsAre(HasSubstr("to 128,260 tokens, so that the ranks that share it get")));
+}
+
 TEST(PlanFile, DegreesThatFillNoClusterAreReadAndLeftToLegality) {
   const Plan plan = plan_with(
       "parallel: {tensor: 1e9, pipeline: 1e9, context: 1e9, data: 1e9, expert: 1e9}\n"

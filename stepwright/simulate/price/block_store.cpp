@@ -1,5 +1,6 @@
 #include "stepwright/simulate/price/block_store.h"
 
+#include "stepwright/plan/canonical.h"
 #include "stepwright/schedule/facts.h"
 
 namespace stepwright {
@@ -15,7 +16,7 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           usual ? 0 : size.pipeline,
           usual ? 0 : size.data,
           size.pipeline > 1,
-          traits_of(plan.schedule.kind).spreads_vocabulary ? size.pipeline : 0,
+          vocabulary_positions(plan),
           plan.sequence_parallel,
           plan.overlap.tensor,
           plan.overlap.tensor_gradients,

@@ -18,7 +18,7 @@ class BlockStore {
     std::int64_t tensor, context, expert, expert_tensor, micro_batch;
     std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
     bool staged;                  ///< There is a pipeline.
-    std::int64_t spread;          ///< Positions that share the vocabulary; 0: none do.
+    std::int64_t spread;          ///< Positions that share the vocabulary; 1: none do.
     bool sequence_parallel, overlap_tensor, overlap_tensor_gradients, overlap_context,
         overlap_expert, overlap_shared_experts;
     TensorInput tensor_input;
