@@ -26,6 +26,7 @@ char letter(const Turn& turn) {
     case Direction::kPredict:
     case Direction::kEmbedGradient: return 'V';
     case Direction::kUpdate: break;
+    default: return 'V';
   }
   return '?';
 }

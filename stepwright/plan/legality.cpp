@@ -67,8 +67,9 @@ constexpr Named<Rule> kRuleSentences[] = {
      "dualpipe and dualpipev need at least 2 x pipeline micro-batches, stp 3 x pipeline"},
     {Rule::kVocabularyStep,
      "vocabulary over all positions needs a model of text whose weights are all trained, without "
-     "multi-token layers, and a loss of logits that are not gathered or copied (others are not "
-     "covered yet)"},
+     "multi-token layers, and a loss of logits that are not gathered or copied; where positions do "
+     "not meet for it also one loss of all tokens, parameters and gradients that are not sharded, "
+     "and no method beyond sft (others are not covered yet)"},
     {Rule::kStrandsNeedMicroBatches, "two strands need at least 2 micro-batches"},
     {Rule::kShardingStrategy, "the sharding is one of the fourteen strategies"},
     {Rule::kShardingGroup,

@@ -30,6 +30,8 @@ enum class ScheduleKind : std::uint8_t {
   kPaired,
   kStp,
   kSpreadVocabulary,
+  kVocabularyOne,
+  kVocabularyTwo,
   kAuto
 };
 
@@ -45,9 +47,12 @@ struct ScheduleTraits {
   bool groups = false;              ///< Micro-batches come in groups (`groups.h`).
   bool even = false;                ///< Positions are an even number, and so are micro-batches.
   std::int64_t least_rounds = 0;    ///< At least so many times the positions are micro-batches.
-  bool spreads_vocabulary = false;  ///< Each position has a part of the tables (`is_joint`).
-  bool found = false;               ///< Its order is looked for, by how long a plan's parts take.
-  bool runs = true;                 ///< A plan may name it; else it is only studied.
+  bool spreads_vocabulary = false;  ///< Each position has a part of the tables.
+  /// Of those: between a forward of the last position and its backward, how often all wait for the
+  /// last of them, in passes of their own (`is_pass`); 0: they meet (`is_joint`).
+  std::int64_t barriers = 0;
+  bool found = false;  ///< Its order is looked for, by how long a plan's parts take.
+  bool runs = true;    ///< A plan may name it; else it is only studied.
 };
 
 /// The mark of as many chunks as layers allow.
@@ -84,7 +89,7 @@ struct ScheduleDefinition {
 namespace schedule_kinds {
 extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZeroBubbleH1,
     kZeroBubbleH2, kZeroBubbleV, kVHalf, kVMin, kFolded, kDualPipe, kDualPipeV, kPaired, kStp,
-    kSpreadVocabulary, kAuto;
+    kSpreadVocabulary, kVocabularyOne, kVocabularyTwo, kAuto;
 }  // namespace schedule_kinds
 
 /// A schedule, its word in files, and what defines it.
@@ -108,6 +113,8 @@ inline constexpr ScheduleRow kScheduleRows[] = {
     {ScheduleKind::kPaired, "paired", &schedule_kinds::kPaired},
     {ScheduleKind::kStp, "stp", &schedule_kinds::kStp},
     {ScheduleKind::kSpreadVocabulary, "1f1b-vocab", &schedule_kinds::kSpreadVocabulary},
+    {ScheduleKind::kVocabularyOne, "vocab-1", &schedule_kinds::kVocabularyOne},
+    {ScheduleKind::kVocabularyTwo, "vocab-2", &schedule_kinds::kVocabularyTwo},
     {ScheduleKind::kAuto, "auto", &schedule_kinds::kAuto}};
 
 template <class Rows>

@@ -113,7 +113,8 @@ class Ordering {
         first_(first),
         chunks_(placement.model_chunks()),
         known_(static_cast<std::size_t>(2 * micro_batches_of(turns) * chunks_), kNotYet),
-        next_(turns.size(), 0) {}
+        next_(turns.size(), 0),
+        posted_(turns.size(), 0) {}
 
   std::vector<Step> run() {
     std::vector<Step> steps;
@@ -194,6 +195,7 @@ class Ordering {
     if (at == turns_[position].size()) return false;
     const Turn& turn = turns_[position][at];
     if (is_joint(turn.part.direction)) return false;
+    if (is_pass(turn.part.direction)) return pass(position, turn.part.direction, steps);
     Step step = step_at(position);
     if (!find(turn.part, step, 0)) return false;
     if (turn.beside && !find(*turn.beside, step, 1)) return false;
@@ -202,6 +204,19 @@ class Ordering {
       const std::int64_t chunk = links(step.position, part->chunk).chunk;
       known_[cell(part->direction, chunk, part->micro_batch)] = step.turn;
     }
+    steps.push_back(step);
+    ++next_[position];
+    return true;
+  }
+
+  /// Takes a pass over the vocabulary if all positions have posted what it awaits.
+  bool pass(std::size_t position, Direction direction, std::vector<Step>& steps) {
+    Step step = step_at(position);
+    if (awaits(direction)) {
+      step.awaited = posted_[position] - 1;
+      if (step.awaited >= std::ranges::min(posted_)) return false;
+    }
+    if (posts(direction)) step.posts = posted_[position]++;
     steps.push_back(step);
     ++next_[position];
     return true;
@@ -221,9 +236,10 @@ class Ordering {
   std::vector<Links> links_;
   std::int64_t chunks_of_position_;
   const std::vector<std::int32_t>& first_;
-  std::int64_t chunks_;              ///< Of the model.
-  std::vector<std::int32_t> known_;  ///< Turns, by `cell`.
-  std::vector<std::size_t> next_;    ///< By position.
+  std::int64_t chunks_;               ///< Of the model.
+  std::vector<std::int32_t> known_;   ///< Turns, by `cell`.
+  std::vector<std::size_t> next_;     ///< By position.
+  std::vector<std::int32_t> posted_;  ///< Messages of all, by position.
 };
 
 }  // namespace
@@ -238,6 +254,7 @@ double PartSeconds::of(Direction direction) const {
     case Direction::kPredict: return predict;
     case Direction::kEmbedGradient: return embed_gradient;
     case Direction::kUpdate: break;
+    default: return passes[pass_index(direction)];
   }
   return 0;
 }
@@ -272,6 +289,8 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
                                                          const TurnSeconds& seconds) {
   all_ends_.resize(order.steps_.size());
   free_.assign(turns.size(), 0);
+  messages_.clear();
+  message_ends_.clear();
   for (std::size_t s = 0; s < order.steps_.size(); ++s) {
     const TurnOrder::Step& step = order.steps_[s];
     const auto position = static_cast<std::size_t>(step.position);
@@ -290,12 +309,14 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
       const double ended = all_ends_[static_cast<std::size_t>(step.waits[i])];
       start = std::max(start, step.hops[i] ? ended + seconds.hop_s : ended);
     }
+    if (step.awaited >= 0 && own_s > 0) start = std::max(start, arrived_s(step.awaited));
     double end = start + own_s;
     if (!seconds.messages.empty() && own_s > 0) {
       end = std::max(end, gathered_s(seconds.messages[position], turn));
     }
     all_ends_[number] = end;
     if (own_s > 0) free_[position] = end;
+    if (step.posts >= 0) post(step, turn, seconds, free_[position]);
   }
   ends_.resize(turns.size());
   for (std::size_t position = 0; position < turns.size(); ++position) {
@@ -314,6 +335,26 @@ void TurnPlayer::meet(std::span<const TurnOrder::Step> steps, const Turn& turn,
   const double end = std::ranges::max(free_) + longest_s;
   for (const TurnOrder::Step& step : steps) all_ends_[static_cast<std::size_t>(step.turn)] = end;
   free_.assign(steps.size(), end);
+}
+
+void TurnPlayer::post(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds,
+                      double end) {
+  const auto number = static_cast<std::size_t>(step.posts);
+  if (messages_.size() <= number) messages_.resize(number + 1);
+  Message& message = messages_[number];
+  message.posted_s = std::max(message.posted_s, end);
+  const PartSeconds& own = seconds.parts[static_cast<std::size_t>(step.position)].front();
+  message.seconds = std::max(message.seconds, own.messages[pass_index(turn.part.direction)]);
+}
+
+double TurnPlayer::arrived_s(std::int32_t message) {
+  const auto number = static_cast<std::size_t>(message);
+  while (message_ends_.size() <= number) {
+    const Message& next = messages_[message_ends_.size()];
+    const double free = message_ends_.empty() ? 0 : message_ends_.back();
+    message_ends_.push_back(std::max(free, next.posted_s) + next.seconds);
+  }
+  return message_ends_[number];
 }
 
 double makespan_s(const std::vector<std::vector<double>>& ends) {

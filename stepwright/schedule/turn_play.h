@@ -32,6 +32,9 @@ struct PartSeconds {
   double embed = 0;  ///< Of the first chunk: what all positions do together, and so the next two.
   double predict = 0;
   double embed_gradient = 0;
+  std::array<double, kVocabularyPasses>
+      passes{};  ///< Over the vocabulary, also said of the first chunk,
+  std::array<double, kVocabularyPasses> messages{};  ///< and what they leave on its way.
   Beside<double> beside = {};  ///< Its forward, by chunk of the position; empty: the sum of both.
 
   [[nodiscard]] double of(Direction direction) const;
@@ -59,7 +62,9 @@ struct TurnSeconds {
 /// the other; a forward waits for that of the chunk before it, a backward or data gradient for that
 /// of the chunk after it, with a hop between positions; the last chunk's backward follows its
 /// forward, a weight gradient its data gradient. What all do together begins when the last of them
-/// has come to it and ends for all at once.
+/// has come to it and ends for all at once. Messages of passes over the vocabulary go one after the
+/// other, each when the last position has posted it; a pass that awaits them begins when all that
+/// its position has posted have ended.
 class TurnOrder {
  public:
   TurnOrder() = default;
@@ -75,7 +80,9 @@ class TurnOrder {
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
     std::array<bool, 2> hops = {false, false};  ///< Whether a message comes between.
-    bool joint = false;  ///< One of as many as there are positions, which stand side by side.
+    bool joint = false;       ///< One of as many as there are positions, which stand side by side.
+    std::int32_t posts = -1;  ///< The number of the message of all positions that it posts,
+    std::int32_t awaited = -1;  ///< and that of the last one that it awaits.
   };
   std::vector<Step> steps_;
   std::vector<std::int32_t> first_;  ///< Number of each position's first turn; then of all turns.
@@ -98,8 +105,18 @@ class TurnPlayer {
  private:
   /// One turn of all positions at once.
   void meet(std::span<const TurnOrder::Step> steps, const Turn& turn, const TurnSeconds& seconds);
+  /// When a message of all positions has ended.
+  double arrived_s(std::int32_t message);
+  void post(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds, double end);
 
+  /// A message of all positions: when the last of them posts it, and how long it then takes.
+  struct Message {
+    double posted_s = 0;
+    double seconds = 0;
+  };
   std::vector<double> all_ends_;
+  std::vector<Message> messages_;
+  std::vector<double> message_ends_;       ///< Of those that are known to have ended.
   std::vector<double> free_;               ///< By position: when what it has begun ends.
   std::vector<std::vector<double>> ends_;  ///< The same by position.
 };

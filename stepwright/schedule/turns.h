@@ -16,10 +16,21 @@ enum class Direction : std::uint8_t {
   kUpdate,
   kDataGradient,    ///< The part of a backward that other chunks wait for.
   kWeightGradient,  ///< The rest of it, at any later time.
-  // By all positions at once, each for its part of the vocabulary (`joint`):
+  // By all positions at once, each for its part of the vocabulary (`is_joint`):
   kEmbed,          ///< Tokens to rows, for the first chunk.
   kPredict,        ///< The head behind the last chunk: logits, the loss and their gradients.
   kEmbedGradient,  ///< What the first chunk's backward hands to the table.
+  // By each position when its turn comes, with messages of all on their way between turns
+  // (`is_pass`):
+  kLookUp,         ///< Tokens to the rows of this part of the table, which are summed.
+  kTakeRows,       ///< The sums, for the first chunk.
+  kHandRows,       ///< Rows behind the last chunk, to all.
+  kLogits,         ///< Of this part, with its share of the loss, which all exchange.
+  kLogitGradient,  ///< Of the table, too; with two barriers also of the rows.
+  kSumGradient,    ///< Of the rows, over all; with one barrier logits do it.
+  kTakeGradient,   ///< The sum, for the last chunk's backward.
+  kHandGradient,   ///< Of the first chunk's input, to all.
+  kTableGradient,  ///< What it gives to this part of the table.
 };
 inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kForward, "forward"},
@@ -29,10 +40,44 @@ inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kWeightGradient, "weight_gradient"},
     {Direction::kEmbed, "embed"},
     {Direction::kPredict, "predict"},
-    {Direction::kEmbedGradient, "embed_gradient"}};
+    {Direction::kEmbedGradient, "embed_gradient"},
+    {Direction::kLookUp, "look_up"},
+    {Direction::kTakeRows, "take_rows"},
+    {Direction::kHandRows, "hand_rows"},
+    {Direction::kLogits, "logits"},
+    {Direction::kLogitGradient, "logit_gradient"},
+    {Direction::kSumGradient, "sum_gradient"},
+    {Direction::kTakeGradient, "take_gradient"},
+    {Direction::kHandGradient, "hand_gradient"},
+    {Direction::kTableGradient, "table_gradient"}};
 
 /// Whether all positions do it at the same time; of no chunk of a position, so said of its first.
-constexpr bool is_joint(Direction direction) { return direction >= Direction::kEmbed; }
+constexpr bool is_joint(Direction direction) {
+  return direction >= Direction::kEmbed && direction <= Direction::kEmbedGradient;
+}
+
+/// Whether it is a pass over a part of the vocabulary; of no chunk of a position, so said of its
+/// first.
+constexpr bool is_pass(Direction direction) { return direction >= Direction::kLookUp; }
+inline constexpr std::size_t kVocabularyPasses = 9;
+/// Its place among passes.
+constexpr std::size_t pass_index(Direction pass) {
+  return static_cast<std::size_t>(pass) - static_cast<std::size_t>(Direction::kLookUp);
+}
+
+/// Whether a pass leaves a message of all positions on its way. All send theirs in one order.
+constexpr bool posts(Direction direction) {
+  return direction == Direction::kLookUp || direction == Direction::kHandRows ||
+         direction == Direction::kLogits || direction == Direction::kSumGradient ||
+         direction == Direction::kHandGradient;
+}
+
+/// Whether a pass begins when the messages that its position has posted have ended.
+constexpr bool awaits(Direction direction) {
+  return direction == Direction::kTakeRows || direction == Direction::kLogits ||
+         direction == Direction::kLogitGradient || direction == Direction::kTakeGradient ||
+         direction == Direction::kTableGradient;
+}
 
 /// One piece of work of a pipeline position: a direction of one of its chunks for one micro-batch.
 struct Part {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stepwright/step/split_backward.h"
+#include "stepwright/step/vocabulary_passes.h"
 
 namespace stepwright {
 namespace {
@@ -37,6 +38,7 @@ TemplateId TemplateStore::add(Template piece) {
 }
 
 Block TemplateStore::add(BlockPair pair, BackwardForm form) {
+  if (!pair.forward_passes.empty()) return add_passes(pair);
   Block block;
   block.size = unit_size(s_, pair.forward.parameters);
   block.forward = add(std::move(pair.forward));
@@ -48,6 +50,16 @@ Block TemplateStore::add(BlockPair pair, BackwardForm form) {
   }
   if (form != BackwardForm::kSplit) block.whole = add(std::move(pair.backward));
   if (form == BackwardForm::kWhole) block.backward = block.whole;
+  return block;
+}
+
+Block TemplateStore::add_passes(const BlockPair& pair) {
+  Block block;
+  block.size = unit_size(s_, pair.forward.parameters);
+  for (VocabularyPass& pass : cut_passes(pair)) {
+    block.directions.push_back(pass.direction);
+    block.passes.push_back(add(std::move(pass.piece)));
+  }
   return block;
 }
 
@@ -292,6 +304,36 @@ Sequence SequenceWriter::predict(bool first, bool last) {
 Sequence SequenceWriter::embed_gradient(bool last) {
   Sequence sequence = backward(last);
   sequence.direction = Direction::kEmbedGradient;
+  return sequence;
+}
+
+Sequence SequenceWriter::pass(std::size_t which, bool first, bool last) {
+  const Block& block = chunk_.blocks.front();
+  const auto piece = [&](TemplateId id) -> const Template& {
+    return store_.templates()[static_cast<std::size_t>(id)];
+  };
+  const auto is_first = [&](auto&& does) {
+    const auto same = [&](TemplateId id) { return does(piece(id)); };
+    return std::ranges::find_if(block.passes, same) - block.passes.begin() ==
+           static_cast<std::ptrdiff_t>(which);
+  };
+  const TemplateId id = block.passes[which];
+  const bool takes = !piece(id).inputs.empty();
+  const bool gives = !piece(id).outputs.empty();
+  const bool begins = is_first(uses_parameters);
+  const bool ends = makes_gradients(piece(id)) &&
+                    std::none_of(block.passes.begin() + static_cast<std::ptrdiff_t>(which) + 1,
+                                 block.passes.end(),
+                                 [&](TemplateId other) { return makes_gradients(piece(other)); });
+  Sequence sequence{.direction = block.directions[which], .chunk = chunk_.index, .items = {}};
+  Progress progress;
+  Bucket bucket;
+  if (takes) append_source(sequence, progress, ChunkLink::kSamePosition);
+  const std::int32_t gather = begins ? append_gather(sequence, block, first, progress) : -1;
+  append_block(sequence, {id, block.layer, {}, {}, {block.unit}}, gather, progress);
+  if (ends) collect(sequence, bucket, block, progress, last);
+  append_reduction(sequence, bucket, ends_step(last));
+  if (gives) append_target(sequence, progress.source, ChunkLink::kSamePosition);
   return sequence;
 }
 

@@ -16,6 +16,8 @@ struct Block {
   TemplateId backward = -1;  ///< Of a split backward the data gradients' part; -1: it has none.
   TemplateId weight = -1;    ///< Of a split backward the weight gradients' part; -1: not split.
   TemplateId whole = -1;     ///< Both gradients.
+  std::vector<TemplateId> passes;  ///< Of a block that is done in passes instead, in their order,
+  std::vector<Direction> directions;  ///< and what they are.
   std::int32_t layer = -1;
   std::int32_t unit = -1;  ///< As in `Item::units`.
   GradientPath gradients = GradientPath::kThrough;
@@ -53,6 +55,7 @@ class TemplateStore {
 
  private:
   Block add(BlockPair pair, BackwardForm form);
+  Block add_passes(const BlockPair& pair);
   const Setting& s_;
   BackwardForm form_;
   std::vector<Template> templates_;
@@ -95,6 +98,8 @@ class SequenceWriter {
   [[nodiscard]] Sequence embed(bool first);
   [[nodiscard]] Sequence predict(bool first, bool last);
   [[nodiscard]] Sequence embed_gradient(bool last);
+  /// A pass of such a block.
+  [[nodiscard]] Sequence pass(std::size_t which, bool first, bool last);
 
  private:
   struct Bucket {

@@ -104,6 +104,8 @@ class ProgramBuilder {
     std::int32_t data, data_last, weight, weight_last;
     std::int32_t embed_first, embed, predict_first, predict, predict_last;  ///< Of all together.
     std::int32_t embed_gradient, embed_gradient_last;
+    /// Of each pass over the vocabulary: of the first micro-batch, of the last, of others.
+    std::array<std::array<std::int32_t, 3>, kVocabularyPasses> passes;
   };
 
   /// How a chunk hangs together with what is before or behind it.
@@ -139,6 +141,10 @@ class ProgramBuilder {
     const std::vector<Block> head = {part(heads_, last, [&] { return store_.head(false, last); })};
     size += embedding.front().size;
     size += head.front().size;
+    if (setting_.barriers > 0) {
+      add_passes(stage, made, embedding);
+      return add_passes(stage, made, head);
+    }
     SequenceWriter tokens(store_, sharding_, plan_, {.blocks = embedding, .behind = link(first)});
     SequenceWriter logits(store_, sharding_, plan_, {.blocks = head, .before = link(last)});
     const bool several = micro_batches(job_, plan_) > 1;
@@ -154,10 +160,22 @@ class ProgramBuilder {
         ends ? append(stage, tokens.embed_gradient(false)) : made.embed_gradient_last;
   }
 
+  /// The passes of embedding or head.
+  void add_passes(Stage& stage, ChunkSequences& made, const std::vector<Block>& blocks) {
+    SequenceWriter writer(store_, sharding_, plan_, {.blocks = blocks});
+    const bool alone = micro_batches(job_, plan_) == 1;
+    for (std::size_t i = 0; i < blocks.front().passes.size(); ++i) {
+      const Direction pass = blocks.front().directions[i];
+      made.passes[pass_index(pass)] = {append(stage, writer.pass(i, true, alone)),
+                                       append(stage, writer.pass(i, false, true)),
+                                       append(stage, writer.pass(i, false, false))};
+    }
+  }
+
   template <class Make>
   static Block part(std::array<Block, 2>& known, bool at_end, Make&& make) {
     Block& block = known[at_end ? 1 : 0];
-    if (block.forward < 0) block = make();
+    if (block.forward < 0 && block.passes.empty()) block = make();
     return block;
   }
 
@@ -294,7 +312,8 @@ class ProgramBuilder {
         return last ? chunk.predict_last : chunk.predict;
       case Direction::kEmbedGradient:
         return last ? chunk.embed_gradient_last : chunk.embed_gradient;
-      case Direction::kUpdate: break;
+      case Direction::kUpdate: return -1;
+      default: return chunk.passes[pass_index(part.direction)][first ? 0 : last ? 1 : 2];
     }
     return -1;
   }

@@ -129,24 +129,45 @@ TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
   return activation(e, name, e.s.exact, rows_of(e), numbers);
 }
 
+namespace {
+
+/// An all-reduce of numbers of each token over tensor ranks or positions.
+Operator shared(const Emit& e, Scheme scheme, TensorId values, std::string_view name,
+                bool largest) {
+  return {.kind = OperatorKind::kAllReduce,
+          .phase = e.forward,
+          .stream = message_stream(e.s, scheme),
+          .scheme = scheme,
+          .group = scheme == Scheme::kTensor ? GroupKind::kTensor : GroupKind::kPipeline,
+          .dtype = e.s.exact,
+          .largest = largest,
+          .payload_elements = e.out.at(values).elements(),
+          .name = name};
+}
+
+}  // namespace
+
+void share_over_tensor(Emit& e, TensorId values, std::string_view name, bool largest) {
+  if (!e.s.tensor_parallel()) return;
+  e.out.add(shared(e, Scheme::kTensor, values, name, largest), {values}, {values});
+}
+
+void share_over_positions(Emit& e, TensorId values, TensorId into, std::string_view name,
+                          bool largest) {
+  e.out.add(shared(e, Scheme::kPipeline, values, name, largest), {values}, {into});
+}
+
 void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
                 std::int64_t messages) {
-  const auto share = [&](Scheme scheme, GroupKind group) {
-    e.out.add({.kind = OperatorKind::kAllReduce,
-               .phase = e.forward,
-               .stream = message_stream(e.s, scheme),
-               .scheme = scheme,
-               .group = group,
-               .dtype = e.s.exact,
-               .largest = largest,
-               .payload_elements = divide_up(e.out.at(values).elements(), messages),
-               .repeats = static_cast<std::int32_t>(messages),
-               .name = name},
-              {values}, {values});
+  const auto share = [&](Scheme scheme) {
+    Operator op = shared(e, scheme, values, name, largest);
+    op.payload_elements = divide_up(op.payload_elements, messages);
+    op.repeats = static_cast<std::int32_t>(messages);
+    e.out.add(op, {values}, {values});
   };
   if (e.s.kernels.gathered_logits) return;
-  if (e.s.tensor_parallel()) share(Scheme::kTensor, GroupKind::kTensor);
-  if (e.s.spread > 1) share(Scheme::kPipeline, GroupKind::kPipeline);
+  if (e.s.tensor_parallel()) share(Scheme::kTensor);
+  if (e.s.spread > 1) share(Scheme::kPipeline);
 }
 
 void cross_entropy(Emit& e, TensorId own) {

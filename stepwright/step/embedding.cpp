@@ -44,8 +44,10 @@ namespace {
 
 TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
   const std::int64_t h = e.s.model->hidden;
+  begin_pass(e, Direction::kLookUp);
   TensorId x = embedded_rows(e);
   if (e.s.spread > 1) sum_over(e, Scheme::kPipeline, x, e.forward, LayerPart::kEmbedding);
+  begin_pass(e, Direction::kTakeRows);
   if (!at_end) return -1;
   if (encoder != nullptr) encoder->forward(e, x);
   if (e.s.model->position == Position::kLearned) {
@@ -65,6 +67,7 @@ TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
 /// Returns the gradient of the rows as they were embedded.
 TensorId embed_backward(Emit& e, TensorId dy) {
   const std::int64_t h = e.s.model->hidden;
+  begin_pass(e, Direction::kHandGradient);
   TensorId dx = residual_backward(e, dy, Keep::kEmbeddingMask);
   if (e.s.model->embedding_norm) dx = norm_backward(e, dx, {e.s.rows, h}, kEmbeddingNorm);
   if (e.s.model->position == Position::kLearned) {
@@ -77,13 +80,16 @@ TensorId embed_backward(Emit& e, TensorId dy) {
               {dx}, {e.gradients});
   }
   if (e.s.spread > 1) hand_out(e, dx, Phase::kWeightGradient, LayerPart::kEmbedding);
+  begin_pass(e, Direction::kTableGradient);
   embedded_rows_backward(e, dx);
   return dx;
 }
 
 /// The same where a position has a part of the table alone.
 TensorId embed_part_backward(Emit& e) {
+  begin_pass(e, Direction::kHandGradient);
   const TensorId rows = hand_out(e, -1, Phase::kWeightGradient, LayerPart::kEmbedding);
+  begin_pass(e, Direction::kTableGradient);
   embedded_rows_backward(e, rows);
   return rows;
 }
@@ -115,7 +121,8 @@ BlockPair build_embedding(const Setting& s, bool whole, bool at_end) {
                      forward.parameters);
   }
   backward.close_gradients();
-  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece()),
+                 forward.builder.passes(), backward.builder.passes()};
   if (s.model->freezes()) prune(pair, false, false);
   return pair;
 }

@@ -58,6 +58,7 @@ Stream message_stream(const Setting& s, Scheme scheme) {
       const bool beside = s.overlap.expert || s.overlap.shared_experts;
       return beside ? Stream::kExpert : Stream::kCompute;
     }
+    case Scheme::kPipeline: return s.barriers > 0 ? Stream::kVocabulary : Stream::kCompute;
     default: return Stream::kCompute;
   }
 }
@@ -258,11 +259,16 @@ void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart pa
             {tensor}, {tensor});
 }
 
+void begin_pass(Emit& e, Direction pass) {
+  if (e.s.barriers > 0) e.out.begin(pass);
+}
+
 TensorId hand_out(Emit& e, TensorId rows, Phase phase, LayerPart part) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId all = rows >= 0 ? rows : message_buffer(e, "handed_out", e.s.rows, h);
   e.out.add({.kind = OperatorKind::kBroadcast,
              .phase = phase,
+             .stream = message_stream(e.s, Scheme::kPipeline),
              .scheme = Scheme::kPipeline,
              .group = GroupKind::kPipeline,
              .dtype = e.s.storage,

@@ -123,6 +123,9 @@ TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& crossing);
 /// in its own type and place.
 void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart part);
 
+/// From here on operators are of a pass over the vocabulary, where positions do not meet for it.
+void begin_pass(Emit& e, Direction pass);
+
 /// Rows of the residual stream from the position at an end of the model, which alone has them
 /// (`rows`; -1: to be received), to all others.
 TensorId hand_out(Emit& e, TensorId rows, Phase phase, LayerPart part);

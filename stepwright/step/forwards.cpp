@@ -10,8 +10,16 @@ Direction direction_of(const Stage& stage, const Slot& slot) {
 }
 
 bool is_forward(Direction direction) {
-  return direction == Direction::kForward || direction == Direction::kEmbed ||
-         direction == Direction::kPredict;
+  switch (direction) {
+    case Direction::kForward:
+    case Direction::kEmbed:
+    case Direction::kPredict:
+    case Direction::kLookUp:
+    case Direction::kTakeRows:
+    case Direction::kHandRows:
+    case Direction::kLogits: return true;
+    default: return false;
+  }
 }
 
 /// Leaves the backward out of a sequence that has both.

@@ -14,17 +14,39 @@ constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPa
 }  // namespace
 
 std::vector<Kept> predict(Emit& e, TensorId x, const NormRole& role) {
+  begin_pass(e, Direction::kHandRows);
   TensorId rows = x < 0 ? x : norm(e, x, {e.s.rows, e.s.model->hidden}, role);
   if (e.s.spread > 1) rows = hand_out(e, rows, e.forward, LayerPart::kHead);
+  begin_pass(e, Direction::kLogits);
   return head_loss(e, rows);
 }
 
+namespace {
+
+/// Where the rows' gradient came with the logits, that of the head's weight comes last.
+TensorId predict_backward_of_sum(Emit& e, const NormRole& role) {
+  begin_pass(e, Direction::kTakeGradient);
+  const TensorId d_rows = e.kept.get(Keep::kHeadRowGradient);
+  const TensorId dx = e.kept.has(role.input)
+                          ? norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role)
+                          : TensorId{-1};
+  begin_pass(e, Direction::kLogitGradient);
+  part_weight_gradient(e);
+  return dx;
+}
+
+}  // namespace
+
 TensorId predict_backward(Emit& e, const NormRole& role, std::span<const Kept> chunks,
                           TensorId beside) {
+  if (e.s.barriers == 1) return predict_backward_of_sum(e, role);
+  begin_pass(e, Direction::kLogitGradient);
   const TensorId d_rows = head_loss_backward(e, chunks);
+  begin_pass(e, Direction::kSumGradient);
   if (e.s.spread > 1) {
     sum_over(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
   }
+  begin_pass(e, Direction::kTakeGradient);
   if (!e.kept.has(role.input)) return -1;
   return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
 }
@@ -52,7 +74,8 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   const TensorId gradient = predict_backward(b, kFinalNorm, chunks, d_x);
   if (at_end) backward.builder.output(gradient);
   backward.close_gradients();
-  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece()),
+                 forward.builder.passes(), backward.builder.passes()};
   if (s.model->freezes()) {
     prune(pair, head_gradients(*s.model) == GradientPath::kThrough, false);
   }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "stepwright/step/setting.h"
+#include "stepwright/step/template_builder.h"
 
 namespace stepwright {
 
@@ -8,6 +11,9 @@ namespace stepwright {
 struct BlockPair {
   Template forward;
   Template backward;
+  // Of a block that positions do in passes: where those begin.
+  std::vector<PassBegin> forward_passes = {};
+  std::vector<PassBegin> backward_passes = {};
 };
 
 /// One transformer layer. `recompute` is kNone, kSelective (the attention core runs again in the

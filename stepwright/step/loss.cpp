@@ -6,6 +6,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/step/adapter.h"
 #include "stepwright/step/cross_entropy.h"
+#include "stepwright/step/vocabulary_part.h"
 
 namespace stepwright {
 namespace {
@@ -171,6 +172,15 @@ TensorId input_again(Emit& e, const Crossing& crossing) {
 
 }  // namespace
 
+void part_weight_gradient(Emit& e) {
+  const Product p = head_product(e);
+  const TensorId dy = part_logit_gradient(e);
+  const TensorId own = e.kept.get(Keep::kHeadInput);
+  const TensorId x =
+      e.s.keep_gathered ? own : enter_tensor(e, own, {p.inner, p.part, Phase::kDataGradient});
+  linear_weight_gradient(e, dy, x, p);
+}
+
 std::int64_t loss_chunks(const Setting& s) {
   const std::int64_t said = s.kernels.loss_chunks;
   if (s.kernels.loss_keeps == LossKeeps::kSums) return 1;
@@ -183,6 +193,10 @@ std::int64_t loss_chunks(const Setting& s) {
 
 std::vector<Kept> head_loss(Emit& e, TensorId rows) {
   const Product p = head_product(e);
+  if (e.s.barriers > 0) {
+    part_loss(e, column_linear(e, rows, Keep::kHeadInput, p), p);
+    return {};
+  }
   if (!in_chunks(e.s)) {
     cross_entropy(e, column_linear(e, rows, Keep::kHeadInput, p));
     return {};
@@ -206,6 +220,9 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
 
 TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks) {
   const Product p = head_product(e);
+  if (e.s.barriers > 0) {
+    return column_linear_backward(e, part_logit_gradient(e), Keep::kHeadInput, p);
+  }
   if (chunks.empty()) {
     return column_linear_backward(e, cross_entropy_backward(e), Keep::kHeadInput, p);
   }

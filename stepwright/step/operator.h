@@ -146,6 +146,7 @@ enum class Stream : std::uint8_t {
   kReduce,  ///< Gradient reductions of data parallelism.
   kToHost,  ///< Copies to the memory of the host, and
   kFromHost,
+  kVocabulary,  ///< Of positions that share it and do not meet.
 };
 inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kTensor, "tensor"},
@@ -156,8 +157,9 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kGather, "gather"},
                                                  {Stream::kReduce, "reduce"},
                                                  {Stream::kToHost, "to_host"},
-                                                 {Stream::kFromHost, "from_host"}};
-inline constexpr int kStreams = 10;
+                                                 {Stream::kFromHost, "from_host"},
+                                                 {Stream::kVocabulary, "vocabulary"}};
+inline constexpr int kStreams = 11;
 
 /// What an operator is for, where its kind, phase, scheme and part leave that open.
 enum class Purpose : std::uint8_t {
@@ -204,6 +206,11 @@ enum class Purpose : std::uint8_t {
   kMambaScan,     ///< kScan: a decay for each element of the state.
   kOtherUpdate,   ///< kOptimizer: not Adam's in one pass.
   kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+  // Of one position's part of the vocabulary, between others' (`step/vocabulary_part.h`):
+  kPartSoftmax,   ///< kLossLocal: exponentials over their own sum.
+  kPartSum,       ///< kLossLocal: that sum in the measure of all.
+  kTargetRows,    ///< kEmbedding: of the head's table, those of the targets.
+  kPartGradient,  ///< kAdd: of the rows, of their own softmax and targets.
   kDocumentLoss,  ///< kLossLocal: all passes by `inner` kernels, for whose results the host waits.
   kHeldGradient,  ///< A weight gradient that a forward holds for the backward.
   kOnChip,        ///< kLinear: of logits that are never written, with all that is made of them.

@@ -99,6 +99,7 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
   s.spread = vocabulary_positions(plan);
+  s.barriers = traits_of(plan.schedule.kind).barriers;
   const std::int64_t parts = s.tensor * s.spread;
   s.vocabulary = padded_vocabulary(job.model.vocabulary, parts) / parts;
   s.local_adapters = job.model.adapters && framework_defaults(job.framework).local_adapters;

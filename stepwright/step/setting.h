@@ -26,6 +26,7 @@ struct Setting {
   std::int64_t rows = 0;        ///< Rows of the residual stream: tokens, over tensor under SP.
   std::int64_t vocabulary = 0;  ///< Rows of the (padded) table on this rank.
   std::int64_t spread = 1;      ///< Pipeline positions of which each has a part of the tables.
+  std::int64_t barriers = 0;    ///< Of those: `ScheduleTraits::barriers`.
   bool sequence_parallel = false;
   bool local_adapters = false;  ///< Their A multiplies this rank's own rows.
   bool keep_gathered = true;    ///< Column-parallel layers keep their gathered input.

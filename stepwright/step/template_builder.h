@@ -95,6 +95,9 @@ enum class Keep : std::uint8_t {
   kLogits,
   kLossTarget,           ///< Logit of each token's target less the largest one.
   kLossSum,              ///< Sum of each token's exponentials.
+  kLossMaximum,          ///< Of a part of the vocabulary: the largest logit of all parts,
+  kPartMaximum,          ///< that of its own, and
+  kPartSum,              ///< the sum in its measure.
   kWideLogits,           ///< In fp32, of a plain cross entropy; of a cap.
   kHeadRowGradient,      ///< Of a loss whose forward goes on to them: that of the head's input,
   kHeadWeightGradient,   ///< and that of its weight.
@@ -156,6 +159,12 @@ enum class Keep : std::uint8_t {
   kCount,
 };
 
+/// Where a pass of a block begins: with which operator of its template.
+struct PassBegin {
+  Direction pass{};
+  std::int32_t first = 0;
+};
+
 /// The kept tensors of one block instance; -1 where a role is absent.
 class Kept {
  public:
@@ -200,6 +209,12 @@ class TemplateBuilder {
                std::span(writes.begin(), writes.size()));
   }
 
+  /// From here on operators are of a pass.
+  void begin(Direction pass) {
+    passes_.push_back({pass, static_cast<std::int32_t>(piece_.operators.size())});
+  }
+  [[nodiscard]] const std::vector<PassBegin>& passes() const { return passes_; }
+
   /// Index of a part's parameter; -1 when the block has none.
   [[nodiscard]] ParameterId parameter(LayerPart part) const;
   [[nodiscard]] ParameterId parameter(std::string_view name) const;
@@ -220,6 +235,7 @@ class TemplateBuilder {
  private:
   void add_edge(Operator& op, std::int32_t index);
   Template piece_;
+  std::vector<PassBegin> passes_;
   double busiest_;
   std::vector<std::int32_t> writer_;  ///< Per tensor: the last operator that wrote it; -1 none.
 };

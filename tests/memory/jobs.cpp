@@ -69,7 +69,8 @@ Plan any_plan(const Job& job, std::mt19937& random) {
       random, {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
                ScheduleKind::kInterleaved, ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2,
                ScheduleKind::kVHalf, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
-               ScheduleKind::kPaired, ScheduleKind::kStp, ScheduleKind::kSpreadVocabulary});
+               ScheduleKind::kPaired, ScheduleKind::kStp, ScheduleKind::kSpreadVocabulary,
+               ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo});
   plan.schedule.chunks =
       chunks_of(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1}).front();
   if (traits_of(plan.schedule.kind).pairs && flip(random)) plan.schedule.strands = 2;

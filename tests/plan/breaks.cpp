@@ -228,6 +228,13 @@ std::vector<Break> batch_breaks() {
        },
        "the schedule 1f1b-vocab with kernels.gathered_logits: nothing covers that yet; nearest "
        "legal: schedule 1f1b"},
+      {Rule::kVocabularyStep, false,
+       [](Job& job, Plan& plan) {
+         job.kernels.loss_chunks = 4;
+         plan.schedule = {ScheduleKind::kVocabularyOne, 1};
+       },
+       "the schedule vocab-1 with kernels.loss_chunks: nothing covers that yet; nearest legal: "
+       "schedule 1f1b"},
       {Rule::kStrandsNeedMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 16;

@@ -89,7 +89,8 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
     plan.schedule.kind = dice.pick<ScheduleKind>(
         {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1,
          ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
-         ScheduleKind::kPaired, ScheduleKind::kStp, ScheduleKind::kSpreadVocabulary});
+         ScheduleKind::kPaired, ScheduleKind::kStp, ScheduleKind::kSpreadVocabulary,
+         ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo});
     plan.schedule.chunks = chunks_of(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
     const bool pairs = traits_of(plan.schedule.kind).pairs;
     if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;

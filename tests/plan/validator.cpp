@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "stepwright/plan/canonical.h"
+
 namespace stepwright {
 namespace {
 
@@ -111,6 +113,20 @@ bool head_can_be_spread(const Job& job) {
   return !more_tokens && !whole_logits && !model.adapters && !model.freezes();
 }
 
+/// Where positions do not meet for it: one loss of all tokens, from resident parameters to resident
+/// gradients.
+bool head_can_be_passed(const Job& job, const Plan& plan) {
+  const Kernels& kernels = job.kernels;
+  const Sharding sharding = with_canonical_sharding(job, plan).sharding;
+  const bool resident = sharding.parameters == Spread::kNone && sharding.gradients == Spread::kNone;
+  const bool one_loss = kernels.loss_chunks == 1 && kernels.loss_keeps == LossKeeps::kLogits &&
+                        !kernels.document_loss;
+  const bool alone =
+      job.method.kind == MethodKind::kPretrain || job.method.kind == MethodKind::kSft;
+  const bool caps = plan.schedule.kind == ScheduleKind::kVocabularyTwo && job.model.logit_cap > 0;
+  return head_can_be_spread(job) && resident && one_loss && alone && !caps;
+}
+
 bool layers_can_be_staged(const Job& job, const Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool shared = plan.schedule.kind == ScheduleKind::kDualPipe;  // by two positions
@@ -154,6 +170,9 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     case ScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
     case ScheduleKind::kSpreadVocabulary:
       return own == 1 && pipeline > 1 && head_can_be_spread(job);
+    case ScheduleKind::kVocabularyOne:
+    case ScheduleKind::kVocabularyTwo:
+      return own == 1 && pipeline > 1 && head_can_be_passed(job, plan);
     case ScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
     case ScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
     case ScheduleKind::kAuto: return own <= 2 && pipeline > 1;

@@ -123,6 +123,23 @@ const RankCase kPipeline[] = {
     {"SpreadVocabularyOfShards", 4, kNeoX,
      "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nschedule: 1f1b-vocab\nsharding: GGG\n"
      "recompute: full\n"},
+    {"SpreadVocabularyInChunks", 4, kTied,
+     "parallel: {pipeline: 2, tensor: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: 1f1b-vocab\n",
+     "  kernels: {loss_chunks: 3, fused_cross_entropy: true}\n"},
+    {"SpreadVocabularyInRows", 2, kNeoX,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: 1f1b-vocab\n",
+     "  kernels: {loss_chunks: 5, loss_keeps: rows}\n"},
+    {"TwoBarriers", 4, kLlama, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: vocab-1\n"},
+    {"TwoBarriersOfTensorRanks", 8, kTied,
+     "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: vocab-1\nsharding: NNG\nrecompute: full\n",
+     "  kernels: {fused_cross_entropy: true}\n"},
+    {"OneBarrier", 4, kNeoX, "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: vocab-2\n"},
+    {"OneBarrierOfTensorRanks", 8, kTied,
+     "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "schedule: vocab-2\nsharding: NNG\n",
+     "  kernels: {fused_cross_entropy: true}\n"},
     {"Found", 4, kTied,
      "parallel: {pipeline: 4}\nmicro_batch: 1\nschedule: {kind: auto, hop_ns: 200, "
      "room_bytes: [4, 4, 4, 4], kept_bytes: [[1, 1], [1, 1], [1, 1], [1, 1]], "

@@ -76,6 +76,58 @@ TEST(TurnPlay, HalfAsManyAgainWaitWhereTheVocabularyIsSpread) {
   }
 }
 
+std::int32_t most_waiting(ScheduleKind kind, std::int64_t stages, std::int64_t position) {
+  std::int32_t most = 0;
+  const auto turns = all_turns({kind, 1}, stages, 4 * stages);
+  for (const Moment& moment :
+       fullest_moments(parts_of(turns[static_cast<std::size_t>(position)]), 1)) {
+    const bool forward = moment.part.direction == Direction::kForward;
+    most = std::max(most, moment.backward.front() + (forward ? 1 : 0));
+  }
+  return most;
+}
+
+// 2411.05288: p + 2 micro-batches wait with two barriers, p + 1 with one.
+TEST(TurnPlay, AsManyMoreWaitAsThereAreBarriers) {
+  for (std::int64_t stages = 2; stages <= 17; ++stages) {
+    for (std::int64_t position = 0; position < stages; ++position) {
+      const std::int64_t waiting = stages - position;
+      EXPECT_EQ(most_waiting(ScheduleKind::kVocabularyOne, stages, position), waiting + 2);
+      EXPECT_EQ(most_waiting(ScheduleKind::kVocabularyTwo, stages, position), waiting + 1);
+    }
+  }
+}
+
+// A round is one forward, one backward and the passes of one micro-batch, and two messages at most
+// that nothing hides; of three positions three.
+TEST(TurnPlay, PassesHideTheirMessages) {
+  for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
+    for (std::int64_t stages = 2; stages <= 17; ++stages) {
+      TurnSeconds seconds = seconds_of({stages, 1, 1, 2, 0}, 1);
+      for (std::vector<PartSeconds>& position : seconds.parts) {
+        position.front().passes[pass_index(Direction::kLogits)] = 0.1;
+        position.front().passes[pass_index(Direction::kLogitGradient)] = 0.2;
+        for (const Direction posting :
+             {Direction::kLookUp, Direction::kHandRows, Direction::kLogits, Direction::kSumGradient,
+              Direction::kHandGradient}) {
+          position.front().messages[pass_index(posting)] = 0.02;
+        }
+      }
+      seconds.parts.front().front().passes[pass_index(Direction::kTakeRows)] = 0.01;
+      seconds.parts.back().front().passes[pass_index(Direction::kTakeGradient)] = 0.01;
+      const Placement placement(PlacementKind::kCyclic, stages, 1);
+      TurnPlayer player;
+      const auto played_s = [&](std::int64_t count) {
+        return makespan_s(player.play(all_turns({kind, 1}, stages, count), placement, seconds));
+      };
+      const double rounds = 2 * static_cast<double>(stages);
+      const double round_s = (played_s(8 * stages) - played_s(6 * stages)) / rounds;
+      EXPECT_GE(round_s, 3.3 - 1e-9) << stages;
+      EXPECT_LE(round_s, 3.31 + (stages == 3 ? 3 : 2) * 0.02 + 1e-9) << stages;
+    }
+  }
+}
+
 // (M + P - 1) (F + B), worked by hand for P = 4, M = 16: 19 x 3 = 57.
 TEST(TurnPlay, OneForwardOneBackwardAndGpipeTakeOneFillAndOneDrain) {
   for (const ScheduleKind kind : {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kGpipe}) {

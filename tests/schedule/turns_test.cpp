@@ -10,11 +10,11 @@
 namespace stepwright {
 namespace {
 
-constexpr const char* kLetters = "FBUDWEPG";
+constexpr const char* kLetters = "FBUDWEPGerhsTctgk";
 
 /// "F0 F1 B0 ..."; D and W for the two parts of a backward; E, P and G for what all positions do
-/// together; chunks above 0 as "F1'2" (micro-batch 1
-/// of chunk 2), two side by side with a plus.
+/// together, and in the order of enumerators those of passes over the vocabulary; chunks above 0 as
+/// "F1'2" (micro-batch 1 of chunk 2), two side by side with a plus.
 std::string text(const std::vector<Turn>& turns) {
   std::string out;
   const auto add = [&out](const Part& part) {
@@ -148,6 +148,37 @@ TEST(PipelineSchedule, PositionsMeetInOneOrder) {
       for (const std::vector<Part>& own : met) EXPECT_EQ(own, met.front());
     }
   }
+}
+
+// The messages of all positions go one after the other: all post them in one order.
+TEST(PipelineSchedule, PassesPostTheirMessagesInOneOrder) {
+  for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
+    const std::int64_t each = kind == ScheduleKind::kVocabularyOne ? 5 : 4;
+    for (std::int64_t stages = 2; stages <= 17; ++stages) {
+      for (std::int64_t m = 1; m <= 3 * stages; ++m) {
+        std::vector<std::vector<Part>> posted;
+        for (const Turns& turns : all_turns({kind, 1}, stages, m)) {
+          std::vector<Part>& own = posted.emplace_back();
+          std::map<Direction, std::int64_t> count;
+          for (const Part& part : parts_of(turns)) {
+            EXPECT_EQ(part.micro_batch, count[part.direction]++);
+            if (posts(part.direction)) own.push_back(part);
+          }
+          for (const auto& [direction, parts] : count) EXPECT_EQ(parts, m);
+        }
+        EXPECT_EQ(std::ssize(posted.front()), each * m);
+        for (const std::vector<Part>& own : posted) EXPECT_EQ(own, posted.front());
+      }
+    }
+  }
+}
+
+// The last position has one forward more than 1F1B before its first backward, and the passes of a
+// round behind each backward. By hand for two positions and three micro-batches.
+TEST(PipelineSchedule, PassesStandBetweenForwardsAndBackwards) {
+  EXPECT_EQ(
+      text(all_turns({ScheduleKind::kVocabularyTwo, 1}, 2, 3)[1]),
+      "e0 r0 e1 r1 e2 F0 h0 r2 s0 F1 t0 h1 B0 T0 s1 F2 t1 h2 B1 T1 s2 t2 g0 B2 k0 T2 g1 k1 g2 k2");
 }
 
 // Steps of DualPipe come to half of the micro-batches for each route, of DualPipeV to all of them,

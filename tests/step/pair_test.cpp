@@ -32,7 +32,8 @@ std::vector<Pair> pairs() {
         const Plan plan = plan_of(job, 2, 1, context);
         const LayerClass last = job.model.layer_class(job.model.layers - 1);
         Pair pair{model, build_layer(make_setting(job, plan), last, recompute), {}, {}};
-        const auto& [forward, backward] = pair.blocks;
+        const Template& forward = pair.blocks.forward;
+        const Template& backward = pair.blocks.backward;
         pair.order = pair_order(forward, backward, RoughSeconds(job, Grid(plan)));
         pair.piece = pair_template(forward, backward, pair.order);
         all.push_back(std::move(pair));

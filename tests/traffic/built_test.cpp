@@ -177,6 +177,35 @@ TEST(BuiltProgram, PositionsThatShareTheVocabularyExchangeRows) {
   EXPECT_EQ(calls[OperatorKind::kAllReduce], (2 + 3) * each);
 }
 
+// Where they do not meet for it they exchange the same rows; of the loss maximum, sum and target
+// one by one. One barrier: the gradient of the rows goes with them, and is one message all the
+// same.
+TEST(BuiltProgram, PositionsThatDoNotMeetExchangeTheSameRows) {
+  const Job job = small_job();
+  Plan plan = small_plan();
+  for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
+    plan.schedule = {.kind = kind};
+    const StepProgram program = build_program(job, plan);
+    const std::int64_t each = micro_batches(job, plan) * program.ranks;
+    const Setting setting = make_setting(job, plan);
+    const std::int64_t rows = size_bytes(setting.storage, setting.rows * setting.model->hidden);
+    const std::int64_t numbers = size_bytes(setting.exact, setting.tokens);
+    std::map<std::pair<OperatorKind, std::int64_t>, std::int64_t> calls;
+    for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
+      if (message.group != GroupKind::kPipeline || message.scheme != Scheme::kPipeline) continue;
+      if (message.operation == OperatorKind::kSend || message.operation == OperatorKind::kReceive) {
+        continue;
+      }
+      calls[{message.operation, message.payload_bytes}] += message.count;
+    }
+    const std::map<std::pair<OperatorKind, std::int64_t>, std::int64_t> expected = {
+        {{OperatorKind::kBroadcast, rows}, 2 * each},
+        {{OperatorKind::kAllReduce, rows}, 2 * each},
+        {{OperatorKind::kAllReduce, numbers}, 3 * each}};
+    EXPECT_EQ(calls, expected) << name_of(kScheduleNames, kind);
+  }
+}
+
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
   Job job = small_job();
   job.cluster = testing::cluster_of(8, 8);

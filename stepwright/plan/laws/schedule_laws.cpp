@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/layer_split.h"
@@ -195,22 +196,44 @@ void repair_strands(Repairs& repairs) {
   repairs.plans({one, folded});
 }
 
-/// What no builder writes of an embedding and a head that all positions share.
-bool uncovered_vocabulary(const Job& job, const Plan& plan) {
+/// What no builder writes of an embedding and a head that all positions share; empty: it does.
+std::string_view beside_shared_vocabulary(const Job& job) {
   const Architecture& model = job.model;
-  return traits(plan).spreads_vocabulary &&
-         (model.predicted_ahead() > 0 || model.freezes() || model.adapters || model.sees_images() ||
-          job.kernels.plain_loss || job.kernels.gathered_logits);
+  if (job.kernels.gathered_logits) return "kernels.gathered_logits";
+  if (job.kernels.plain_loss) return "kernels.plain_loss";
+  if (model.sees_images()) return "an encoder of images";
+  if (model.predicted_ahead() > 0) return "model.count_multi_token";
+  if (model.freezes() || model.adapters) return "model.adapters or frozen parts";
+  return {};
+}
+
+/// The same where positions do not meet for them.
+std::string_view beside_passes(const Job& job, const Plan& plan) {
+  const Kernels& kernels = job.kernels;
+  const Sharding sharding = canonical_sharding(job, plan);
+  if (kernels.loss_chunks != 1) return "kernels.loss_chunks";
+  if (kernels.loss_keeps != LossKeeps::kLogits) return "kernels.loss_keeps";
+  if (kernels.document_loss) return "kernels.document_loss";
+  if (job.method.kind > MethodKind::kSft) return "method.kind beyond sft";
+  if (sharding.parameters != Spread::kNone) return "sharded parameters";
+  if (sharding.gradients != Spread::kNone) return "sharded gradients";
+  if (traits(plan).barriers == 1 && job.model.logit_cap > 0) return "model.logit_cap";
+  return {};
+}
+
+std::string_view beside_vocabulary(const Job& job, const Plan& plan) {
+  if (!traits(plan).spreads_vocabulary) return {};
+  const std::string_view any = beside_shared_vocabulary(job);
+  return any.empty() && traits(plan).barriers > 0 ? beside_passes(job, plan) : any;
+}
+
+bool uncovered_vocabulary(const Job& job, const Plan& plan) {
+  return !beside_vocabulary(job, plan).empty();
 }
 
 std::string vocabulary_values(const Job& job, const Plan& plan) {
-  const Architecture& model = job.model;
-  std::string_view with = "model.adapters or frozen parts";
-  if (model.predicted_ahead() > 0) with = "model.count_multi_token";
-  if (model.sees_images()) with = "an encoder of images";
-  if (job.kernels.plain_loss) with = "kernels.plain_loss";
-  if (job.kernels.gathered_logits) with = "kernels.gathered_logits";
-  return fmt::format("the schedule {} with {}: nothing covers that yet", kind_of(plan), with);
+  return fmt::format("the schedule {} with {}: nothing covers that yet", kind_of(plan),
+                     beside_vocabulary(job, plan));
 }
 
 bool strands_of_one(const Job& job, const Plan& plan) {

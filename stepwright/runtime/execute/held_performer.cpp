@@ -16,7 +16,7 @@ Work HeldPerformer::issue(PlacedOperator placed) {
   if (placed.op.stream != Stream::kCompute) return message(std::move(placed));
   return [this, send = message(std::move(placed))](Moment ready) {
     send(ready);
-    clock_.catch_up();
+    clocks_[static_cast<std::size_t>(Stream::kCompute)].catch_up();
   };
 }
 
@@ -39,8 +39,9 @@ Work HeldPerformer::held_computation(const PlacedOperator& placed) {
   const auto index = static_cast<std::size_t>(&placed.op - placed.piece.operators.data());
   const double seconds =
       held_.times[static_cast<std::size_t>(placed.item.which)][index] / held_.scale;
-  return [this, seconds, issued = Moment::clock::now()](Moment ready) {
-    clock_.spend(std::max(issued, ready), seconds);
+  ComputeClock& clock = clocks_.at(static_cast<std::size_t>(placed.op.stream));
+  return [&clock, seconds, issued = Moment::clock::now()](Moment ready) {
+    clock.spend(std::max(issued, ready), seconds);
   };
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "stepwright/plan/plan.h"
@@ -40,7 +41,7 @@ class HeldPerformer : public Performer {
 
   HeldProgram held_;
   Groups& groups_;
-  ComputeClock clock_;
+  std::array<ComputeClock, kStreams> clocks_;  ///< Of each stream that computes.
 };
 
 }  // namespace stepwright

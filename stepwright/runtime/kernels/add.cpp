@@ -36,6 +36,7 @@ void add_forward(Call& call) {
   if (call.op.part == LayerPart::kMultiTokenJoin) {
     return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
   }
+  if (call.op.purpose == Purpose::kPartGradient) return part_row_gradient(call);
   if (call.op.purpose == Purpose::kAdapterScale) return adapter_scale(call);
   if (call.op.purpose == Purpose::kAdapterAdd) return adapter_add(call);
   if (call.op.parameter < 0) {

@@ -43,6 +43,7 @@ at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
 }  // namespace
 
 void embedding_forward(Call& call) {
+  if (call.op.purpose == Purpose::kTargetRows) return target_rows(call);
   const at::Tensor table = call.weight();
   if (!shares_vocabulary(call.rank.setting)) {
     call.write(0, with_waves(call, scaled(call, table.index_select(0, tokens(call)))));

@@ -10,9 +10,13 @@
 namespace stepwright {
 namespace {
 
-/// The first entry of the vocabulary that this rank holds.
+/// Entries of the vocabulary that this rank holds, and the first of them.
+std::int64_t entries(const Call& call) {
+  const bool looks_up = call.op.kind == OperatorKind::kEmbedding;
+  return looks_up ? call.op.shape.inner : call.op.shape.columns;
+}
 std::int64_t first_entry(const Call& call) {
-  return vocabulary_part(call.rank.setting, call.rank.place) * call.op.shape.columns;
+  return vocabulary_part(call.rank.setting, call.rank.place) * entries(call);
 }
 
 /// The model's logits in the exact type: those of the head scaled and capped.
@@ -72,7 +76,7 @@ struct Targets {
 };
 
 Targets targets_here(const Call& call, const at::Tensor& targets) {
-  const std::int64_t width = call.op.shape.columns;
+  const std::int64_t width = entries(call);
   const at::Tensor local = (targets - first_entry(call)).unsqueeze(1);
   return {local.clamp(0, width - 1), local.ge(0).logical_and(local.lt(width))};
 }
@@ -98,6 +102,30 @@ at::Tensor target_logits(const Call& call, const at::Tensor& logits, const at::T
   const Targets t = targets_here(call, targets);
   return at::where(t.here, logits.gather(1, t.local), at::zeros({}, logits.options()));
 }
+
+/// The same of a part of the vocabulary: the target's logit as it is, in the measure of none.
+void part_sums(Call& call) {
+  const at::Tensor exact = exact_logits(call, call.read(0));
+  call.write(0, target_logits(call, exact, task_of(call).targets));
+  const at::Tensor exponentials = (exact - call.read(1)).exp();
+  call.write(1, exponentials.sum(1, true));
+  const TensorId id = call.piece.writes(call.op)[2];
+  const Tensor& kept = call.piece.tensors[static_cast<std::size_t>(id)];
+  call.write(2, exponentials.to(scalar_type(kept.dtype)));
+}
+
+/// Exponentials over their sum, also in the type of storage where they are wider. The largest adds
+/// 1 to the sum; a part with nothing but padding has none.
+void part_softmax(Call& call) {
+  const at::Tensor softmax = call.read(0) / call.read(1).clamp_min(1);
+  if (call.writes.size() > 1) {
+    call.write(1, softmax.to(scalar_type(call.rank.setting.storage)));
+  }
+  call.write(0, softmax.to(call.read(0).scalar_type()));
+}
+
+/// The sum of a part's exponentials in the measure of all parts.
+void part_sum(Call& call) { call.write(0, call.read(0) * (call.read(1) - call.read(2)).exp()); }
 
 void sums(Call& call) {
   const at::Tensor shifted = exact_logits(call, call.read(0)) - call.read(1);
@@ -150,11 +178,30 @@ void loss_forward(Call& call) {
   switch (call.op.purpose) {
     case Purpose::kLargestLogit: return maximum(call);
     case Purpose::kOnChip: return rescale(call);
-    default: return sums(call);
+    case Purpose::kPartSoftmax: return part_softmax(call);
+    case Purpose::kPartSum: return part_sum(call);
+    default: return call.rank.setting.barriers > 0 ? part_sums(call) : sums(call);
   }
 }
 
+namespace {
+
+/// Operands: what a part keeps of its logits (with one barrier its softmax), target and sum of all,
+/// the largest logit of the part and of all, with one barrier the part's sum; the logits of a cap.
+void part_gradient(Call& call) {
+  const Task task = task_of(call);
+  const at::Tensor total = call.read(2);
+  add_losses(call, task, total.log() + call.read(4) - call.read(1));
+  at::Tensor measure = (call.read(3) - call.read(4)).exp() / total;
+  if (call.rank.setting.barriers == 1) measure = measure * call.read(5);
+  call.write(0, logit_gradient(call, call.read(0).to(total.scalar_type()) * measure, task,
+                               [&] { return call.read(5); }));
+}
+
+}  // namespace
+
 void loss_backward(Call& call) {
+  if (call.rank.setting.barriers > 0) return part_gradient(call);
   const bool fused = call.rank.setting.kernels.fused_cross_entropy;
   const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
   const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
@@ -162,6 +209,28 @@ void loss_backward(Call& call) {
   add_losses(call, task, sum.log() - target);
   call.write(0, logit_gradient(call, call.read(0).to(sum.scalar_type()) / sum, task,
                                [&] { return call.read(fused ? 2 : 3); }));
+}
+
+void target_rows(Call& call) {
+  const Targets t = targets_here(call, task_of(call).targets);
+  const at::Tensor rows = call.weight().index_select(0, t.local.squeeze(1));
+  call.write(0, rows * t.here);
+}
+
+/// Operands: products of the part's softmax, rows of targets, the part's sum and its largest logit,
+/// the largest and the sum of all. Rows may be those of this tensor rank alone.
+void part_row_gradient(Call& call) {
+  const Setting& s = call.rank.setting;
+  const at::Tensor total = call.read(5);
+  const Task task = task_of(call);
+  at::Tensor measure = call.read(2) * (call.read(3) - call.read(4)).exp() / total;
+  at::Tensor weight = at::full_like(measure, task.weight * s.model->logit_scale);
+  if (task.counted.defined()) weight.mul_(task.counted);
+  const auto own = [&](const at::Tensor& all) {
+    return s.sequence_parallel ? all.narrow(0, call.rank.place.tensor * s.rows, s.rows) : all;
+  };
+  const at::Tensor rows = call.read(0) * own(measure) - call.read(1);
+  call.write(0, (rows * own(weight)).to(call.read(0).scalar_type()));
 }
 
 namespace {

@@ -13,8 +13,10 @@ at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
   return at::empty({rows, columns}, call.rank.options_of(call.op.dtype));
 }
 
+/// Where the result is another tensor than what is summed, that stays.
 void all_reduce(Call& call) {
   at::Tensor buffer = call.read(0).contiguous();
+  if (call.reads.front() != call.writes.front()) buffer = buffer.clone();
   check_payload(call.op, buffer.numel());
   call.rank.groups.of(call.op).all_reduce(call.op, buffer);
   call.write(0, std::move(buffer));

@@ -1,6 +1,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/model/layer_order.h"
@@ -172,6 +173,44 @@ BlockPairCost BlockPricer::price(const BlockPair& pair, const Where& where) {
   return {price(pair.forward, where), price(pair.backward, where)};
 }
 
+/// Computations between its messages run beside the compute stream, and what it awaits there is in
+/// no block.
+PassCost BlockPricer::price_pass(const VocabularyPass& pass, const Where& where) {
+  PassCost result{.direction = pass.direction, .cost = price(pass.piece, where)};
+  take_times(pass.piece, where);
+  cost_.wait_for_host(pass.piece, where.layouts, times_);
+  const Alone alone = runner_.run(pass.piece, times_, cost_.contention());
+  BlockCost& cost = result.cost;
+  cost.seconds = alone.compute_end_s;
+  result.message_s = alone.duration_s - alone.compute_end_s;
+  cost.compute_s = cost.kernels_s = cost.waiting_s = 0;
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    const Operator& op = pass.piece.operators[i];
+    const bool computes = !is_communication(op.kind) && op.stream == Stream::kCompute;
+    if (computes) cost.compute_s += times_[i].seconds;
+  }
+  cost.floor_s = cost.kernels_s = cost.compute_s;
+  // What hands something on keeps those behind it waiting, if it takes no time itself.
+  if (!pass.piece.outputs.empty() || !pass.piece.operators.empty()) {
+    for (double* seconds : {&cost.seconds, &cost.floor_s}) {
+      *seconds = std::max(*seconds, std::numeric_limits<double>::min());
+    }
+  }
+  return result;
+}
+
+BlockCosts::Part BlockPricer::part(const BlockPair& pair, const UnitSize& size,
+                                   const Where& where) {
+  BlockCosts::Part part{.cost = {}, .size = size, .passes = {}};
+  if (pair.forward_passes.empty()) {
+    part.cost = price(pair, where);
+    return part;
+  }
+  for (const VocabularyPass& pass : cut_passes(pair))
+    part.passes.push_back(price_pass(pass, where));
+  return part;
+}
+
 BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   const Setting setting = block_setting(job_, plan);
   const Where where = where_of(plan, layouts);
@@ -206,10 +245,12 @@ BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
   for (const bool at_end : {false, true}) {
     if (setting.spread == 1) break;
     const std::size_t at = at_end ? 1 : 0;
-    blocks.embedding_parts[at] = {price(build_embedding(setting, false, at_end), where),
-                                  unit_size(setting, local_embedding_parameters(setting, at_end))};
-    blocks.head_parts[at] = {price(build_head(setting, false, at_end), where),
-                             unit_size(setting, local_head_parameters(setting, false, at_end))};
+    blocks.embedding_parts[at] =
+        part(build_embedding(setting, false, at_end),
+             unit_size(setting, local_embedding_parameters(setting, at_end)), where);
+    blocks.head_parts[at] =
+        part(build_head(setting, false, at_end),
+             unit_size(setting, local_head_parameters(setting, false, at_end)), where);
   }
   return blocks;
 }

@@ -10,6 +10,7 @@
 #include "stepwright/step/document_sizes.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
+#include "stepwright/step/vocabulary_passes.h"
 
 namespace stepwright {
 
@@ -44,6 +45,9 @@ class BlockPricer {
   [[nodiscard]] Where where_of(const Plan& plan, const Layouts& layouts) const;
   [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& where);
   [[nodiscard]] BlockCost price(const Template& piece, const Where& where);
+  [[nodiscard]] BlockCosts::Part part(const BlockPair& pair, const UnitSize& size,
+                                      const Where& where);
+  [[nodiscard]] PassCost price_pass(const VocabularyPass& pass, const Where& where);
   void take_times(const Template& piece, const Where& where);
   /// By how much a template of larger micro-batches is longer, over their share more.
   [[nodiscard]] double growth_s(const Template& larger, const Where& where, double own_s);

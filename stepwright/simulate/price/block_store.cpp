@@ -17,6 +17,7 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           usual ? 0 : size.data,
           size.pipeline > 1,
           vocabulary_positions(plan),
+          traits_of(plan.schedule.kind).barriers,
           plan.sequence_parallel,
           plan.overlap.tensor,
           plan.overlap.tensor_gradients,

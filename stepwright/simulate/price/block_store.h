@@ -19,6 +19,7 @@ class BlockStore {
     std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
     bool staged;                  ///< There is a pipeline.
     std::int64_t spread;          ///< Positions that share the vocabulary; 1: none do.
+    std::int64_t barriers;        ///< Of those, as `ScheduleTraits` has them.
     bool sequence_parallel, overlap_tensor, overlap_tensor_gradients, overlap_context,
         overlap_expert, overlap_shared_experts;
     TensorInput tensor_input;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -28,6 +29,9 @@ struct ChunkCost {
   BlockCost embed{};
   BlockCost predict{};
   BlockCost embed_gradient{};
+  std::array<BlockCost, kVocabularyPasses>
+      passes{};  ///< Where positions do not meet, those instead,
+  std::array<double, kVocabularyPasses> messages_s{};  ///< and what they leave on its way.
   UnitSize cut_size;  ///< Parameters of blocks whose backward is cut.
   /// Of them those of blocks whose data gradients begin to write gradients that leave: norms do,
   /// adapters do not.
@@ -44,7 +48,7 @@ struct ChunkCost {
   /// Both gradients of a micro-batch.
   [[nodiscard]] BlockCost gradients(BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;
-  /// What of it is done together.
+  /// What of it is done together, or in a pass.
   [[nodiscard]] const BlockCost& joint(Direction direction) const;
   /// The bytes of parts that may be cut or not.
   [[nodiscard]] ChunkBytes bytes() const;

@@ -112,12 +112,19 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
     stage.blocks.keep(own.size);
     ++stage.units;
     ++stage.trained_units;
-    return own.cost;
+    return own;
   };
   stage.head = placement.holds_head(stage.position);
-  const BlockPairCost embedding =
+  const BlockCosts::Part table =
       part(blocks.embedding_parts, placement.holds_embedding(stage.position));
-  const BlockPairCost head = part(blocks.head_parts, stage.head);
+  const BlockCosts::Part logits = part(blocks.head_parts, stage.head);
+  const std::int64_t barriers = traits_of(plan.schedule.kind).barriers;
+  if (barriers > 0) {
+    for (const BlockCosts::Part* own : {&table, &logits}) add_passes(stage, own->passes, barriers);
+    return;
+  }
+  const BlockPairCost& embedding = table.cost;
+  const BlockPairCost& head = logits.cost;
   ChunkCost& chunk = chunks_.front();
   chunk.embed = embedding.forward;
   chunk.embed_gradient = embedding.backward;
@@ -127,6 +134,28 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
   stage.forward.add(chunk.predict, 1);
   stage.forward.serial_s += chunk.embed.serial_s;
   stage.backward.serial_s += chunk.embed_gradient.serial_s;
+}
+
+/// The same in passes. In floors are those of a micro-batch that stand before its backward on the
+/// last position, and so between the first forward of each and its last backward.
+void PipelinePricer::add_passes(StageCost& stage, const std::vector<PassCost>& passes,
+                                std::int64_t barriers) {
+  ChunkCost& chunk = chunks_.front();
+  for (const PassCost& pass : passes) {
+    const std::size_t at = pass_index(pass.direction);
+    BlockCost& own = chunk.passes[at] = pass.cost;
+    own.retained_bytes = own.on_host_bytes = 0;
+    chunk.messages_s[at] = pass.message_s;
+    const bool between = pass.direction == Direction::kLogits ||
+                         pass.direction == Direction::kHandRows ||
+                         pass.direction == Direction::kTakeGradient ||
+                         (pass.direction == Direction::kLogitGradient && barriers > 1);
+    if (between) {
+      stage.forward.add(own, 1);
+    } else {
+      stage.forward.serial_s += own.serial_s;
+    }
+  }
 }
 
 }  // namespace stepwright

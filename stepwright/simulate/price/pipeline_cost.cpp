@@ -204,7 +204,8 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
                 .weight = chunks_[i].weight.seconds,
                 .embed = chunks_[i].embed.seconds,
                 .predict = chunks_[i].predict.seconds,
-                .embed_gradient = chunks_[i].embed_gradient.seconds};
+                .embed_gradient = chunks_[i].embed_gradient.seconds,
+                .messages = chunks_[i].messages_s};
     floors[i] = {.forward = chunks_[i].forward.floor_s,
                  .backward = whole.floor_s,
                  .data = chunks_[i].backward.floor_s,
@@ -212,6 +213,10 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
                  .embed = chunks_[i].embed.floor_s,
                  .predict = chunks_[i].predict.floor_s,
                  .embed_gradient = chunks_[i].embed_gradient.floor_s};
+    for (std::size_t pass = 0; pass < kVocabularyPasses; ++pass) {
+      parts[i].passes[pass] = chunks_[i].passes[pass].seconds;
+      floors[i].passes[pass] = chunks_[i].passes[pass].floor_s;
+    }
     weight_floor_[at] += chunks_[i].weight.floor_s;
   }
 }

@@ -47,6 +47,7 @@ class PipelinePricer {
   void add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
                   const Place& place) const;
   void add_joint(StageCost& stage, const BlockCosts& blocks, const Plan& plan);
+  void add_passes(StageCost& stage, const std::vector<PassCost>& passes, std::int64_t barriers);
   [[nodiscard]] PeakBytes activations(const Plan& plan, StageCost& stage);
   void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);

@@ -63,6 +63,14 @@ struct BlockPairCost {
   BlockCost forward, backward;
 };
 
+/// A pass over the vocabulary: its cost until its compute stream has ended, and how much longer the
+/// message takes that it leaves on its way.
+struct PassCost {
+  Direction direction{};
+  BlockCost cost;
+  double message_s = 0;
+};
+
 /// A backward cut in two (`step/split_backward.h`).
 struct SplitCost {
   BlockCost data, weight;
@@ -112,6 +120,7 @@ struct BlockCosts {
   struct Part {
     BlockPairCost cost;
     UnitSize size;
+    std::vector<PassCost> passes;  ///< Instead, where positions do not meet.
   };
   std::array<Part, 2> embedding_parts, head_parts;
   UnitSize embedding_size;

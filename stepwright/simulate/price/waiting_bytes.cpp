@@ -66,21 +66,23 @@ PeakBytes played_bytes(const std::vector<ChunkCost>& chunks, const std::vector<M
     }
     const ChunkCost& chunk = chunks[static_cast<std::size_t>(moment.part.chunk)];
     const double before = most.any;
-    switch (moment.part.direction) {
+    const Direction direction = moment.part.direction;
+    if (is_joint(direction) || is_pass(direction)) {
+      most.keep(chunk.joint(direction).peak, bytes);
+    }
+    switch (direction) {
       case Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
       case Direction::kWeightGradient:
         most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
-        break;
-      case Direction::kEmbed:
-      case Direction::kPredict:
-      case Direction::kEmbedGradient:
-        most.keep(chunk.joint(moment.part.direction).peak, bytes);
         break;
       case Direction::kBackward:
         most.keep(cuts ? chunk.whole_peak : chunk.backward_peak,
                   bytes - chunk.forward.retained_bytes);
         break;
-      default: most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
+      case Direction::kDataGradient:
+        most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
+        break;
+      default: break;
     }
     if (most.any == before) continue;
     stage.deferred_size = {};

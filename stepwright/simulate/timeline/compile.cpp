@@ -82,10 +82,12 @@ void Compiler::add(const Template& piece, std::span<const OperatorTime> times) {
 }
 
 void Compiler::append(std::span<const Item> items, Direction direction) {
-  lay_out(items);
+  const bool holds = awaits_messages(items, direction);
+  lay_out(items, holds);
   first_wait_ = score_.waits.size();
   base_.fill(0);
   known_.fill(Need());
+  if (holds) hold();
   ends_.clear();
   receive_needs_.clear();
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -96,8 +98,17 @@ void Compiler::append(std::span<const Item> items, Direction direction) {
   score_.tracks.push_back(track_);
 }
 
+/// Whether a pass over the vocabulary works with, or hands on, what messages of slots before bring.
+bool Compiler::awaits_messages(std::span<const Item> items, Direction direction) const {
+  return awaits(direction) && std::ranges::any_of(items, [&](const Item& item) {
+           const Template& piece = *outlines_[item.which].piece;
+           const bool idle = piece.operators.empty() && piece.outputs.empty();
+           return !piece.restored.empty() && !idle;
+         });
+}
+
 /// Sizes the queues of a sequence and reserves its tasks.
-void Compiler::lay_out(std::span<const Item> items) {
+void Compiler::lay_out(std::span<const Item> items, bool holds) {
   track_ = Track{};
   track_.first_receive = static_cast<std::int32_t>(score_.receives.size());
   track_.first_send = static_cast<std::int32_t>(score_.sends.size());
@@ -110,12 +121,24 @@ void Compiler::lay_out(std::span<const Item> items) {
     throw Error(ErrorKind::kUnsupported, fmt::format("a sequence with {} receives, at most {}",
                                                      track_.receives, kMostReceives));
   }
+  if (holds) ++track_.count[static_cast<int>(Stream::kCompute)];
   auto next = static_cast<std::int32_t>(score_.tasks.size());
   for (int s = 0; s < kStreams; ++s) {
     track_.first[s] = next;
     next += track_.count[s];
   }
   score_.tasks.resize(static_cast<std::size_t>(next));
+}
+
+/// Begins a slot with a task of no time that waits for all messages that slots before have posted.
+void Compiler::hold() {
+  constexpr int kLane = static_cast<int>(Stream::kCompute);
+  Task& task = score_.tasks[track_.first[kLane]];
+  task = Task{.operation = kNoOperation};
+  Need arrived;
+  arrived.tasks[static_cast<int>(Stream::kVocabulary)] = 0;
+  write_waits(task, kLane, arrived);
+  base_[kLane] = 1;
 }
 
 /// When an item may begin. One without predecessors: when the compute stream has reached the slot;

@@ -47,7 +47,9 @@ class Compiler {
     std::array<std::int32_t, kStreams + 1> count{};
   };
 
-  void lay_out(std::span<const Item> items);
+  [[nodiscard]] bool awaits_messages(std::span<const Item> items, Direction direction) const;
+  void lay_out(std::span<const Item> items, bool holds);
+  void hold();
   [[nodiscard]] Need release(std::span<const Item> items, std::int32_t item,
                              Direction direction) const;
   void append_item(const Item& item, std::int32_t index, Direction direction);

@@ -207,13 +207,15 @@ void Engine::fail_stuck(std::int32_t stage) const {
                  ? "a message of another stage"
                  : fmt::format("stream {}", kStreamNames[head.wait->lane].name);
   }
+  const std::int32_t operation = head.task->operation;
+  const std::string_view waiting =
+      operation == kNoOperation ? "take what messages brought" : piece.operators[operation].name;
   throw Error(
       ErrorKind::kRuntime,
       fmt::format("deadlock after {:.6g} s: stage {}, slot {} ({}, micro-batch {}), operator "
                   "\"{}\" of template \"{}\" waits for {}",
                   now_s, stage, head.slot, name_of(kDirectionNames, sequence.direction),
-                  slot.micro_batch, piece.operators[head.task->operation].name, piece.name,
-                  reason));
+                  slot.micro_batch, waiting, piece.name, reason));
 }
 
 /// Turns what a stage has played and received into events.
@@ -229,6 +231,7 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
                       end_s});
   };
   for (const Player::Played& played : played_[stage]) {
+    if (played.task->operation == kNoOperation) continue;
     add(played.slot, played.task->item, played.task->operation, played.start_s, played.end_s);
   }
   std::size_t received = 0;

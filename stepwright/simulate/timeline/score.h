@@ -27,13 +27,16 @@ struct Wait {
 };
 inline constexpr int kArrivals = kStreams;
 
+/// The mark of a task that is nothing but what it waits for.
+inline constexpr std::int32_t kNoOperation = -1;
+
 /// One entry of a queue: an operator, or several computations that nothing can tell apart.
 struct Task {
   double seconds = 0;
   std::int32_t first_wait = 0;  ///< Into Score::waits.
   std::int32_t last_wait = 0;   ///< One past.
   std::int32_t item = 0;        ///< Of the sequence.
-  std::int32_t operation = 0;   ///< In the item's template.
+  std::int32_t operation = 0;   ///< In the item's template, or `kNoOperation`.
   Role role = Role::kComputation;
   LinkClass link = LinkClass::kNone;
   Scheme scheme = Scheme::kNone;

@@ -1,0 +1,131 @@
+#include <utility>
+
+#include "stepwright/schedule/kinds.h"
+
+namespace stepwright {
+namespace {
+
+/// 1F1B with embedding and head spread over the positions, which do not meet for them: each does
+/// its passes between its forwards and backwards, and what all exchange is on its way meanwhile
+/// (2411.05288, algorithms 1 and 2). Between a forward of the last position and its backward all
+/// have to come by once, or twice, so that as many micro-batches more wait as there are barriers.
+///
+/// Round k has the logits of micro-batch k. All positions have the messages of a round in one
+/// order, each posted a forward or a backward before it is awaited. Where a round stands between
+/// them: as in the artifact of the article where a backward takes two forwards
+/// (sail-sg/VocabularyParallelism, megatron/core/pipeline_parallel/schedules.py,
+/// forward_backward_pipelining_with_vocab_parallel), so that between two forwards of the last
+/// position each has one.
+template <std::int64_t kBarriers>
+class Passes {
+ public:
+  explicit Passes(const PipelineSize& size) : size_(size) {}
+
+  Turns write() {
+    const std::int64_t p = size_.stages;
+    for (std::int64_t i = 0; i < kBarriers; ++i) add(Direction::kLookUp, i);
+    for (std::int64_t i = 0; i < p; ++i) {
+      add(Direction::kTakeRows, i);
+      add(Direction::kLookUp, i + kBarriers);
+      add(Direction::kForward, i - size_.position);
+    }
+    const std::int64_t last = size_.micro_batches + kBarriers + rounds_ahead(p - 1);
+    for (std::int64_t round = 0; round <= last; ++round) write(round);
+    return std::move(turns_);
+  }
+
+ private:
+  /// Rounds that a position with so many behind it has before its first backward, less those that
+  /// the last one has: one for each of them, but where the order of a round changes.
+  static std::int64_t rounds_ahead(std::int64_t behind) {
+    return behind == 0 ? 0 : behind - (behind - 1) / 3;
+  }
+
+  /// Whether a position has its forward between its backward and the passes of a round.
+  [[nodiscard]] bool forward_first() const { return size_.behind() > 0 && size_.behind() % 3 == 0; }
+
+  void write(std::int64_t round) {
+    const std::int64_t ahead = rounds_ahead(size_.behind());
+    const std::int64_t backward = round - kBarriers - ahead;
+    if (backward < 0) {  // The pipeline fills.
+      post(round);
+      take_rows(round);
+      passes(round);
+      if (round < kBarriers) add(Direction::kForward, size_.behind() + 1 + round);
+      return;
+    }
+    const std::int64_t forward = size_.behind() + 1 + kBarriers + backward;
+    if (!forward_first()) {
+      post(round);
+      add(Direction::kBackward, backward);
+      take_rows(round);
+      passes(round);
+      add(Direction::kForward, forward);
+      return;
+    }
+    add(Direction::kBackward, backward);
+    take_rows(round);
+    post(round);
+    add(Direction::kForward, forward);
+    passes(round);
+  }
+
+  /// The rows of the forward that follows: behind the messages of the round before, of which the
+  /// last position may have its part just before the first one has that of this round.
+  void take_rows(std::int64_t round) {
+    add(Direction::kTakeRows, round < kBarriers ? size_.stages + round : looked_up(round - 1));
+  }
+
+  /// What the last position takes in of an earlier round, and what the ends hand out.
+  void post(std::int64_t round) {
+    add(Direction::kTakeGradient, round - kBarriers);
+    add(Direction::kHandGradient, gradient(round));
+    add(Direction::kHandRows, round);
+  }
+
+  void passes(std::int64_t round) {
+    add(Direction::kTableGradient, gradient(round));
+    add(Direction::kLogitGradient, round - 1);
+    add(Direction::kLogits, round);
+    if (kBarriers > 1) add(Direction::kSumGradient, round - 1);
+    add(Direction::kLookUp, looked_up(round));
+  }
+
+  /// The micro-batch that a round looks up: the one that the first position takes a round later.
+  [[nodiscard]] std::int64_t looked_up(std::int64_t round) const {
+    const std::int64_t first = kBarriers - 1 + rounds_ahead(size_.stages - 1);
+    return round < first ? -1 : size_.stages + kBarriers + round - first;
+  }
+
+  /// The micro-batch whose backward the first position has ended the round before.
+  [[nodiscard]] std::int64_t gradient(std::int64_t round) const {
+    return round - kBarriers - rounds_ahead(size_.stages - 1) - 1;
+  }
+
+  void add(Direction direction, std::int64_t micro_batch) {
+    if (micro_batch < 0 || micro_batch >= size_.micro_batches) return;
+    turns_.push_back(turn_of(direction, 0, micro_batch));
+  }
+
+  PipelineSize size_;
+  Turns turns_;
+};
+
+template <std::int64_t kBarriers>
+Turns passes_turns(const PipelineSize& size) {
+  return Passes<kBarriers>(size).write();
+}
+
+}  // namespace
+
+const ScheduleDefinition schedule_kinds::kVocabularyOne = {
+    .text = "1F1B, embedding and head spread over all positions, which do not meet; two barriers",
+    .traits = {.alone = false, .spreads_vocabulary = true, .barriers = 2},
+    .turns = passes_turns<2>};
+
+const ScheduleDefinition schedule_kinds::kVocabularyTwo = {
+    .text = "1F1B, embedding and head spread over all positions, which do not meet; one barrier",
+    .traits = {.alone = false, .spreads_vocabulary = true, .barriers = 1},
+    .turns = passes_turns<1>};
+
+}  // namespace stepwright

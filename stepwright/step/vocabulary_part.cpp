@@ -1,0 +1,121 @@
+#include "stepwright/step/vocabulary_part.h"
+
+#include "stepwright/step/cross_entropy.h"
+
+namespace stepwright {
+namespace {
+
+/// What a position says of each token.
+struct PartLoss {
+  TensorId maximum = -1;
+  TensorId sum = -1;  ///< Of exponentials, in the measure of that maximum.
+  TensorId target = -1;
+};
+
+bool in_place(const Setting& s) { return s.kernels.fused_cross_entropy && s.model->logit_cap == 0; }
+
+/// The passes over the own logits; tensor ranks, which share the part, exchange what they have.
+PartLoss take_part(Emit& e, TensorId logits) {
+  const PartLoss part{per_token(e, "maximum", 1), per_token(e, "sum", 1),
+                      per_token(e, "target", 1)};
+  e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits},
+            {part.maximum});
+  share_over_tensor(e, part.maximum, "loss.maximum", true);
+  const TensorId exponentials =
+      in_place(e.s) ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
+  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, part.maximum},
+            {part.target, part.sum, exponentials});
+  share_over_tensor(e, part.target, "loss.target");
+  share_over_tensor(e, part.sum, "loss.sum");
+  if (e.s.model->logit_cap > 0) e.kept.set(Keep::kWideLogits, logits);
+  e.kept.set(Keep::kLogits, exponentials);
+  e.kept.set(Keep::kPartMaximum, part.maximum);
+  return part;
+}
+
+/// What a part gives to the gradient of the rows but for its measure: products of its table with
+/// its softmax, and rows of its table.
+struct RowParts {
+  TensorId softmax = -1;
+  TensorId target = -1;
+};
+
+RowParts take_rows(Emit& e, const PartLoss& part, const Product& p) {
+  const TensorId exponentials = e.kept.get(Keep::kLogits);
+  const TensorId narrow =
+      in_place(e.s) ? exponentials : logits_tensor(e, "softmax", e.s.storage, loss_width(e.s));
+  e.out.add(loss_pass(e, e.forward, "loss.softmax", Purpose::kPartSoftmax),
+            {exponentials, part.sum}, {exponentials, in_place(e.s) ? TensorId{-1} : narrow});
+  const Crossing crossing{p.inner, p.part, Phase::kDataGradient, true};
+  RowParts rows;
+  rows.softmax = leave_tensor(e, linear_data_gradient(e, narrow, p), crossing);
+  const TensorId target = activation(e, "target_rows", e.s.tokens, p.inner);
+  e.out.add({.kind = OperatorKind::kEmbedding,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.tokens, .columns = p.inner, .inner = p.columns},
+             .part = p.part,
+             .purpose = Purpose::kTargetRows,
+             .parameter = e.out.parameter(p.part)},
+            {e.parameters}, {target});
+  rows.target = leave_tensor(e, target, crossing);
+  e.kept.set(Keep::kPartSum, part.sum);
+  return rows;
+}
+
+/// A computation between messages of all positions, on their stream.
+Operator between(const Emit& e, Operator op) {
+  op.phase = e.forward;
+  op.stream = message_stream(e.s, Scheme::kPipeline);
+  return op;
+}
+
+/// The messages of the loss: the largest logit, and in its measure the sum and the target.
+TensorId exchange(Emit& e, const PartLoss& part) {
+  const TensorId largest = per_token(e, "largest", 1);
+  share_over_positions(e, part.maximum, largest, "loss.maximum", true);
+  const TensorId total = per_token(e, "total", 1);
+  e.out.add(between(e, {.kind = OperatorKind::kLossLocal,
+                        .dtype = e.s.exact,
+                        .shape = {.rows = rows_of(e), .columns = 1},
+                        .name = "loss.sum",
+                        .purpose = Purpose::kPartSum}),
+            {part.sum, part.maximum, largest}, {total});
+  share_over_positions(e, total, total, "loss.sum");
+  share_over_positions(e, part.target, part.target, "loss.target");
+  e.kept.set(Keep::kLossMaximum, largest);
+  e.kept.set(Keep::kLossSum, total);
+  e.kept.set(Keep::kLossTarget, part.target);
+  return total;
+}
+
+}  // namespace
+
+void part_loss(Emit& e, TensorId logits, const Product& product) {
+  const PartLoss part = take_part(e, logits);
+  const RowParts rows = e.s.barriers == 1 ? take_rows(e, part, product) : RowParts{};
+  const TensorId total = exchange(e, part);
+  if (e.s.barriers > 1) return;
+  e.out.add(
+      between(e, {.kind = OperatorKind::kAdd,
+                  .dtype = e.s.storage,
+                  .shape = {.rows = e.s.rows, .columns = product.inner},
+                  .part = product.part,
+                  .purpose = Purpose::kPartGradient}),
+      {rows.softmax, rows.target, part.sum, part.maximum, e.kept.get(Keep::kLossMaximum), total},
+      {rows.softmax});
+  sum_over(e, Scheme::kPipeline, rows.softmax, Phase::kDataGradient, LayerPart::kHead);
+  e.kept.set(Keep::kHeadRowGradient, rows.softmax);
+}
+
+TensorId part_logit_gradient(Emit& e) {
+  const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
+  e.out.add(loss_pass(e, Phase::kDataGradient, "loss.gradient"),
+            {e.kept.get(Keep::kLogits), e.kept.get(Keep::kLossTarget), e.kept.get(Keep::kLossSum),
+             e.kept.get(Keep::kPartMaximum), e.kept.get(Keep::kLossMaximum),
+             e.kept.get(Keep::kPartSum), e.kept.get(Keep::kWideLogits)},
+            {gradient});
+  return gradient;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,148 @@
+#include "stepwright/step/vocabulary_passes.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace stepwright {
+namespace {
+
+/// The tensors and operators of both templates, as if one had written them.
+class Cutter {
+ public:
+  explicit Cutter(const BlockPair& pair) : pair_(pair) {
+    for (const bool backward : {false, true}) place_tensors(backward);
+    for (const bool backward : {false, true}) note_uses(backward);
+  }
+
+  std::vector<VocabularyPass> run() {
+    std::vector<VocabularyPass> passes;
+    for (std::size_t i = 0; i < count(); ++i) passes.push_back({begin_of(i).pass, cut(i)});
+    return passes;
+  }
+
+ private:
+  [[nodiscard]] const Template& piece(bool backward) const {
+    return backward ? pair_.backward : pair_.forward;
+  }
+  [[nodiscard]] const std::vector<PassBegin>& begins(bool backward) const {
+    return backward ? pair_.backward_passes : pair_.forward_passes;
+  }
+  [[nodiscard]] std::size_t count() const { return begins(false).size() + begins(true).size(); }
+  [[nodiscard]] bool is_backward(std::size_t pass) const { return pass >= begins(false).size(); }
+  [[nodiscard]] std::size_t own_index(std::size_t pass) const {
+    return is_backward(pass) ? pass - begins(false).size() : pass;
+  }
+  [[nodiscard]] const PassBegin& begin_of(std::size_t pass) const {
+    return begins(is_backward(pass))[own_index(pass)];
+  }
+  [[nodiscard]] std::span<const Operator> operators_of(std::size_t pass) const {
+    const std::vector<PassBegin>& own = begins(is_backward(pass));
+    const std::vector<Operator>& all = piece(is_backward(pass)).operators;
+    const std::size_t at = own_index(pass);
+    const auto first = static_cast<std::size_t>(own[at].first);
+    const std::size_t last =
+        at + 1 < own.size() ? static_cast<std::size_t>(own[at + 1].first) : all.size();
+    return std::span(all).subspan(first, last - first);
+  }
+
+  /// What a forward saves and its backward restores is one tensor.
+  void place_tensors(bool backward) {
+    const Template& own = piece(backward);
+    std::vector<std::size_t>& places = places_[backward ? 1 : 0];
+    for (std::size_t id = 0; id < own.tensors.size(); ++id) {
+      const auto restored = std::ranges::find(own.restored, static_cast<TensorId>(id));
+      if (restored != own.restored.end()) {
+        places.push_back(place(
+            false, pair_.forward.saved[static_cast<std::size_t>(restored - own.restored.begin())]));
+        continue;
+      }
+      places.push_back(tensors_.size());
+      tensors_.push_back({.tensor = own.tensors[id]});
+    }
+  }
+  [[nodiscard]] std::size_t place(bool backward, TensorId id) const {
+    return places_[backward ? 1 : 0][static_cast<std::size_t>(id)];
+  }
+
+  void note_uses(bool backward) {
+    const Template& own = piece(backward);
+    for (std::size_t pass = 0; pass < count(); ++pass) {
+      if (is_backward(pass) != backward) continue;
+      for (const Operator& op : operators_of(pass)) {
+        const bool message = op.stream == Stream::kVocabulary && pass + 1 < count();
+        for (const TensorId id : own.reads(op)) use(place(backward, id), pass);
+        for (const TensorId id : own.writes(op)) {
+          use(place(backward, id), pass);
+          if (message) use(place(backward, id), pass + 1);
+        }
+      }
+    }
+    const std::size_t first = backward ? begins(false).size() : 0;
+    for (const TensorId id : own.inputs) {
+      tensors_[place(backward, id)].input = true;
+      use(place(backward, id), first);
+    }
+    for (const TensorId id : own.outputs) tensors_[place(backward, id)].output = true;
+  }
+  void use(std::size_t tensor, std::size_t pass) {
+    Use& of = tensors_[tensor];
+    if (!of.used) of.first = pass;
+    of.used = true;
+    of.last = std::max(of.last, pass);
+  }
+
+  Template cut(std::size_t pass) const {
+    const Template& own = piece(is_backward(pass));
+    TemplateBuilder out(std::string(name_of(kDirectionNames, begin_of(pass).pass)), own.parameters);
+    std::vector<TensorId> here(tensors_.size(), -1);
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const Use& of = tensors_[i];
+      if (!of.used || of.first > pass || of.last < pass) continue;
+      here[i] = out.tensor(of.tensor);
+      if (of.first == pass && of.input) out.piece().inputs.push_back(here[i]);
+      if (of.first < pass) out.piece().restored.push_back(here[i]);
+      if (of.last > pass) out.piece().saved.push_back(here[i]);
+      if (of.last == pass && of.output) out.output(here[i]);
+    }
+    const auto placed = [&](std::span<const TensorId> ids) {
+      std::vector<TensorId> result;
+      for (const TensorId id : ids) result.push_back(here[place(is_backward(pass), id)]);
+      return result;
+    };
+    for (const Operator& op : operators_of(pass)) {
+      out.add(op, placed(own.reads(op)), placed(own.writes(op)));
+    }
+    return std::move(out.piece());
+  }
+
+  /// A tensor, and the passes that touch it.
+  struct Use {
+    Tensor tensor;
+    bool input = false;
+    bool output = false;
+    bool used = false;
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+
+  const BlockPair& pair_;
+  std::vector<Use> tensors_;
+  std::vector<std::size_t> places_[2];  ///< Of each template's tensors.
+};
+
+}  // namespace
+
+std::vector<VocabularyPass> cut_passes(const BlockPair& pair) { return Cutter(pair).run(); }
+
+bool uses_parameters(const Template& piece) {
+  return std::ranges::any_of(piece.operators, [](const Operator& op) { return op.parameter >= 0; });
+}
+
+bool makes_gradients(const Template& piece) {
+  return std::ranges::any_of(piece.operators, [](const Operator& op) {
+    return op.parameter >= 0 && is_backward(op.phase);
+  });
+}
+
+}  // namespace stepwright
