@@ -201,6 +201,10 @@ class Sentences(unittest.TestCase):
         small = sizes | {"vocab": "32000"}
         self.assertEqual(plan(overlap_notes=notes, **small)["layers"], [4] * 8)
         self.assertEqual(plan(overlap_notes="interlaced pipeline")["schedule"], "1f1b-vocab")
+        notes = "vocab parallel, vocab-1 (2 barriers)"
+        self.assertEqual(plan(overlap_notes=notes)["schedule"], "vocab-1")
+        notes = "vocab parallel, vocab-2 (1 barrier)"
+        self.assertEqual(plan(overlap_notes=notes)["schedule"], "vocab-2")
 
     def test_torchtitan(self):
         titan = dict(framework="torchtitan", year="2024", precision="float8 rowwise", pp="1")

@@ -749,9 +749,18 @@ def plan_of(row: Row, job: dict) -> dict:
         "accumulate": accumulate_of(row, job),
         "overlap": overlap_of(row, job),
         "layers": layers_of(row),
-        "schedule": "1f1b-vocab" if row.words("overlap_notes").has("interlaced pipeline") else "",
+        "schedule": schedule_of(row),
     }
     return plan | {key: value for key, value in told.items() if value}
+
+
+def schedule_of(row: Row) -> str:
+    """Of positions that share the vocabulary; empty for others."""
+    notes = row.words("overlap_notes")
+    if notes.has("interlaced pipeline"):
+        return "1f1b-vocab"
+    kinds = ("vocab-1", "vocab-2")
+    return next((kind for kind in kinds if notes.has(f"vocab parallel, {kind}")), "")
 
 
 def flops_of(row: Row) -> str:
@@ -786,8 +795,6 @@ def refuse(row: Row) -> None:
     notes, name, moe = row.words("overlap_notes"), row.words("model"), row.words("moe")
     if notes.has("dualpipe"):
         raise NoPlanError("DualPipe: no such schedule")
-    if notes.has("vocab parallel, "):
-        raise NoPlanError("vocabulary over pipeline stages that do not meet for it")
     if notes.has("offload"):
         raise NoPlanError("activations or states off the GPU")
     for word, why in UNSAID:
