@@ -309,6 +309,13 @@ struct Architecture {
   [[nodiscard]] LayerClass described_layer(std::int64_t layer) const;
   /// The same with what is trained of it.
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
+  /// Whether a step corrects the routers of such layers by the loads of their experts: not those
+  /// of layers of which nothing is trained, and none beside adapters, whose files have no place
+  /// for what the base has moved.
+  [[nodiscard]] bool corrects_routers(const LayerClass& layer) const {
+    const bool corrects = experts && experts->correction_bias && layer.has_experts();
+    return corrects && !adapters && !layer.frozen;
+  }
   /// Whether some weights are not trained.
   [[nodiscard]] bool freezes() const { return adapters.has_value() || frozen.any(); }
   /// Whether a step encodes images ahead of the first layer.

@@ -209,14 +209,15 @@ class ProgramBuilder {
   /// Numbers of rows by which the routers of a stage correct themselves.
   [[nodiscard]] std::int64_t loads(const Stage& stage) const {
     const Architecture& model = job_.model;
-    if (!model.experts || !model.experts->correction_bias) return 0;
-    const auto routes = [&](std::int64_t layer) { return model.layer_class(layer).has_experts(); };
+    const auto corrects = [&](std::int64_t layer) {
+      return model.corrects_routers(model.layer_class(layer));
+    };
     std::int64_t routers = 0;
-    for (const auto& layers : stage.chunks) routers += std::ranges::count_if(layers, routes);
-    if (placement_.holds_head(stage.position) && routes(model.layers)) {
+    for (const auto& layers : stage.chunks) routers += std::ranges::count_if(layers, corrects);
+    if (placement_.holds_head(stage.position) && corrects(model.layers)) {
       routers += model.predicted_ahead();
     }
-    return routers * model.experts->count;
+    return routers == 0 ? 0 : routers * model.experts->count;
   }
 
   Sequence update_sequence(const Stage& stage, const UnitSize& size) {

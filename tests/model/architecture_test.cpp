@@ -48,6 +48,26 @@ TEST(Architecture, ClassesOfLayersAreCounted) {
             (LayerClass{.feed_forward = FeedForward::kExperts, .window = 128}));
 }
 
+TEST(Architecture, RoutersAreCorrectedWhereTheirLayerIsTrained) {
+  Architecture model = built_in_model("deepseek-v3").value();
+  const auto corrected = [&] {
+    std::int64_t routers = 0;
+    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+      if (model.corrects_routers(model.layer_class(layer))) ++routers;
+    }
+    return routers;
+  };
+  EXPECT_EQ(corrected(), 58);
+  model.frozen = {.first = 0, .layers = 13};
+  EXPECT_EQ(corrected(), 48);
+  model.frozen = {};
+  model.adapters = Adapters{.rank = 8};
+  EXPECT_EQ(corrected(), 0);
+  model.adapters = {};
+  model.experts->correction_bias = false;
+  EXPECT_EQ(corrected(), 0);
+}
+
 TEST(Architecture, ValuesOfLatentHeadsHaveTheirOwnWidth) {
   EXPECT_EQ(built_in_model("deepseek-v3")->value_dim(), 128);
   EXPECT_EQ(built_in_model("llama-3-8b")->value_dim(), 128);

@@ -475,7 +475,7 @@ class Model {
     if (!m_.layer_class(index).has_experts()) return of.mlp(rows, "mlp");
     const auto [out, counts] = of.mixture(rows);
     const std::string bias = fmt::format("layers.{}.router.correction_bias", index);
-    if (!values_.contains(bias)) return out;
+    if (!values_.contains(bias) || !m_.corrects_routers(m_.layer_class(index))) return out;
     loads_[bias] = loads_.contains(bias) ? loads_[bias] + counts : counts;
     return out;
   }

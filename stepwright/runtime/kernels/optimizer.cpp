@@ -166,7 +166,9 @@ void optimizer_update(Call& call) {
     if (is_orthogonal(*parameter, call.rank)) continue;
     if (std::ranges::find(others, parameter) == others.end()) update(*parameter, call.rank, r);
   }
-  for (StoredParameter* bias : call.rank.store.buffers()) correct(*bias);
+  for (StoredParameter* bias : call.rank.store.buffers()) {
+    if (!bias->frozen) correct(*bias);
+  }
 }
 
 void orthogonal_update(Call& call) {

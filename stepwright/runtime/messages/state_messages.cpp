@@ -255,7 +255,9 @@ void run_state_message(Call& call) {
           call, {is_of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
     case Purpose::kShareLoads: {
       std::vector<at::Tensor> loads;
-      for (const StoredParameter* bias : call.rank.store.buffers()) loads.push_back(bias->gradient);
+      for (const StoredParameter* bias : call.rank.store.buffers()) {
+        if (!bias->frozen) loads.push_back(bias->gradient);
+      }
       return all_reduce_flat(call, loads);
     }
     case Purpose::kShareLoss: return all_reduce_flat(call, {sums.loss});

@@ -139,6 +139,7 @@ void ParameterStore::add_buffers(StoredUnit& unit, std::int32_t id) const {
   StoredParameter buffer{.slice = parameter_slices(setting_, coordinates_, id, {local}).front(),
                          .local_name = local.name,
                          .layout = &whole_layout_,
+                         .frozen = !model.corrects_routers(model.layer_class(id)),
                          .padded = local.rows};
   for (at::Tensor* one :
        {&buffer.value, &buffer.gradient, &buffer.first_moment, &buffer.second_moment}) {

@@ -33,6 +33,7 @@ DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layout
           .units = stage.units,
           .routed_units = stage.routed_units,
           .trained_units = stage.trained_units,
+          .corrected = stage.corrected,
           .tied_table = stage.tied_table};
 }
 
@@ -70,7 +71,7 @@ double DataCostCache::update_s(const PricedPosition& at, PriceTable& computation
   key.offload = at.plan.offload;
   key.size = at.stage.size;
   key.tied_table = at.stage.tied_table;
-  key.routed_units = at.stage.routed_units;
+  key.corrected = at.stage.corrected;
   for (const auto value :
        {static_cast<int>(at.plan.sharding.gradients), static_cast<int>(at.plan.sharding.optimizer),
         static_cast<int>(at.plan.accumulate), static_cast<int>(at.plan.collectives.data),

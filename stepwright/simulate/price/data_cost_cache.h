@@ -35,7 +35,7 @@ class DataCostCache {
     UnitSize size;
     BlockSizes blocks;
     RestingBlocks resting;
-    std::int64_t units = 0, routed_units = 0, trained_units = 0, tied_table = 0;
+    std::int64_t units = 0, routed_units = 0, trained_units = 0, corrected = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
   };
   struct Hash {

@@ -14,6 +14,7 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
     stage.units += alike.count;
     stage.blocks.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += alike.count;
+    if (job_.model.corrects_routers(layer.which)) stage.corrected += alike.count;
     if (layer.size.trains()) stage.trained_units += alike.count;
     if (cuts()) chunk.cut_size.dense += alike.count * layer.size.dense;
     if (cuts()) chunk.cut_size.expert += alike.count * layer.size.expert;
@@ -78,6 +79,7 @@ void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCos
     add_end(chunk, stage, multi_token(blocks, placement.model_chunk(place)),
             split_table && i == 0 ? blocks.split_multi_token_size : blocks.multi_token.size);
     if (blocks.multi_token.size.expert > 0) ++stage.routed_units;
+    if (job_.model.corrects_routers(job_.model.layer_class(job_.model.layers))) ++stage.corrected;
   }
   if (split_table && (first || last)) {
     stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense +

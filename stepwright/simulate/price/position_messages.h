@@ -23,13 +23,12 @@ struct PositionMessage {
 
 /// The sums of a position at the end of a step.
 inline StepEnd step_end(const Job& job, const Plan& plan, const StageCost& stage) {
-  const bool corrects = job.model.experts && job.model.experts->correction_bias;
   return {.partial = stage.size.partial,
           .expert_partial = stage.size.expert_partial,
           .tied_table = stage.tied_table,
           .loss = stage.head,
           .experts = job.model.experts.has_value(),
-          .loads = corrects ? stage.routed_units * job.model.experts->count : 0,
+          .loads = stage.corrected == 0 ? 0 : stage.corrected * job.model.experts->count,
           .shares_rows = plan.sequence_parallel && plan.parallel.tensor > 1};
 }
 

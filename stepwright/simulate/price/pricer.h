@@ -186,6 +186,7 @@ struct StageCost {
   std::int64_t trained_units = 0;  ///< Those that train some.
   BlockSizes blocks;               ///< Of its blocks.
   std::int64_t routed_units = 0;   ///< Those with routed ones.
+  std::int64_t corrected = 0;      ///< Those whose routers a step corrects.
   RestingBlocks resting;           ///< Of its blocks.
   std::int64_t tied_table = 0;     ///< As in `StepEnd`.
   bool head = false;               ///< Computes the loss.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -231,14 +232,31 @@ INSTANTIATE_TEST_SUITE_P(
              kOneByOne}),
     [](const auto& test) { return test.param.name; });
 
-/// Norms, tied tables and the loss end a step alike in both.
+struct EndCase {
+  const char* model;
+  Parallel parallel;
+  Frozen frozen = {};
+  std::optional<Adapters> adapters = {};
+};
+
+/// Norms, tied tables, the loss and loads of experts end a step alike in both.
 TEST(StepEnd, IsWhatTheUpdateSends) {
-  for (const auto& [model, parallel] :
-       {std::pair<const char*, Parallel>{"gpt2-xl", {.pipeline = 4, .data = 16}},
+  const Parallel routed{.tensor = 2, .pipeline = 2, .expert = 2, .data = 16};
+  for (const auto& [model, parallel, frozen, adapters] :
+       {EndCase{"gpt2-xl", {.pipeline = 4, .data = 16}},
         {"llama-3-8b", {.tensor = 4, .pipeline = 2, .data = 8}},
-        {"mixtral-8x7b", {.tensor = 2, .pipeline = 2, .expert = 2, .data = 16}},
-        {"deepseek-v3", {.tensor = 2, .pipeline = 2, .expert = 2, .data = 16}}}) {
-    const Job job = job_of(model, 8);
+        {"mixtral-8x7b", routed},
+        {"deepseek-v3", routed},
+        {"deepseek-v3",
+         {.tensor = 2, .expert = 2, .data = 32},
+         {.embedding = true, .first = 0, .layers = 4}},
+        {"deepseek-v3", routed, {.first = 4, .layers = 2}},
+        {"deepseek-v3", routed, {}, Adapters{.rank = 8}}}) {
+    Job job = job_of(model, 8);
+    job.model.count_multi_token = !frozen.any() && !adapters;  // They do not go together.
+    job.model.frozen = frozen;
+    job.model.adapters = adapters;
+    if (adapters) job.model.adapters->targets = possible_targets(job.model);
     Plan plan;
     plan.parallel = parallel;
     plan.sequence_parallel = parallel.tensor > 1;
