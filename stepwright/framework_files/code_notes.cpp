@@ -16,15 +16,17 @@ constexpr std::string_view kMark = "# stepwright: ";
 
 }  // namespace
 
-std::string code_notes(const PlannedJob& planned) {
+std::string code_notes(const PlannedJob& planned, bool recomputes) {
   const Job& job = planned.job;
   const std::string form = job.optimizer == Optimizer::kMuon
                                ? fmt::format(", muon: {}", name_of(kMuonFormNames, job.muon))
                                : "";
-  Json trained = Json::object();
-  write_training(trained, job);
+  Json rest = Json::object();
+  if (recomputes) rest[kRecomputes] = true;
+  if (planned.plan.offload.moves_inputs()) rest[kMovesInputs] = true;
+  write_training(rest, job);
   std::string parts;
-  for (const auto& [key, value] : trained.items()) {
+  for (const auto& [key, value] : rest.items()) {
     parts += fmt::format(", {}: {}", key, value.dump());
   }
   return fmt::format(
@@ -46,7 +48,7 @@ void read_code_notes(const SourceFile& file, Draft& draft) {
       Document::parse("code: " + line, file.name + " (what the training code does)");
   const Node node = document.root().get("code");
   node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon",
-                   "adapters", "frozen"});
+                   kRecomputes, kMovesInputs, "adapters", "frozen"});
   const Fields fields(node);
   draft.plan.micro_batch = fields.integer("micro_batch", 1);
   draft.micro_batches = fields.size("micro_batches");
@@ -54,6 +56,8 @@ void read_code_notes(const SourceFile& file, Draft& draft) {
   draft.length = fields.size("length");
   draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
   draft.muon = fields.choice("muon", kMuonFormNames, draft.muon);
+  if (fields.flag(kRecomputes, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
+  if (fields.flag(kMovesInputs, false)) draft.plan.offload.move_inputs();
   draft.trained = Document::from(node.placed_tree(), document.name());
 }
 

@@ -33,11 +33,6 @@ Active active_groups(const Plan& plan, const Job& job) {
           .expert_replicas = job.model.experts.has_value() && sizes.expert_data() > 1};
 }
 
-/// Whether no layer keeps more than its input.
-bool recomputes_all(const Recompute& recompute) {
-  return recompute.kind == RecomputeKind::kFull && recompute.stages.empty();
-}
-
 void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job,
                      const Active& active) {
   const auto replace = [&sharding](Spread from, Spread to) {
@@ -184,6 +179,17 @@ std::int64_t vocabulary_positions(const Plan& plan) {
   return traits_of(plan.schedule.kind).spreads_vocabulary ? plan.parallel.pipeline : 1;
 }
 
+OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute) {
+  bool every = true;
+  bool any = false;
+  each_setting(recompute, [&](const Recompute& setting) {
+    every = every && least_recomputed(setting).whole;
+    any = any || recomputed(setting).whole;
+  });
+  if (every) return listed.of_layers(true);
+  return any ? listed : listed.of_layers(false);
+}
+
 Plan canonical(Plan plan, const Job& job) {
   const Active active = active_groups(plan, job);
   settle_sharding(plan.sharding, plan.parallel, job, active);
@@ -192,7 +198,7 @@ Plan canonical(Plan plan, const Job& job) {
   settle_messages(plan, active);
   settle_rank_order(plan);
   if (plan.offload.optimizer == 0) plan.offload.masters = true;
-  if (recomputes_all(plan.recompute)) plan.offload.activations = {};
+  plan.offload.activations = kept_modules(plan.offload.activations, plan.recompute);
   return plan;
 }
 

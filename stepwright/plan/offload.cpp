@@ -8,6 +8,7 @@ namespace {
 bool holds(const Architecture& model, OffloadModule module) {
   const bool dense = has_feed_forward(model, FeedForward::kDense);
   switch (module) {
+    case OffloadModule::kLayerInput:
     case OffloadModule::kAttentionNorm: return true;
     case OffloadModule::kQkv:
     case OffloadModule::kCoreAttention:

@@ -13,7 +13,8 @@ namespace stepwright {
 
 /// What of a layer's kept activations may lie on the host until its backward, in the words of
 /// Megatron-Core (`--offload-modules`): the input of a norm, of a product or of an activation; of
-/// the core of attention all that it keeps. `mlp_fc1` and `mlp_act` are those of dense MLPs.
+/// the core of attention all that it keeps. `mlp_fc1` and `mlp_act` are those of dense MLPs. A
+/// layer that is recomputed as a whole keeps its input alone, `layer_input`.
 enum class OffloadModule : std::uint8_t {
   kAttentionNorm,
   kQkv,
@@ -23,7 +24,8 @@ enum class OffloadModule : std::uint8_t {
   kMlpFc1,
   kMlpActivation,
   kExpertFc1,
-  kMoeActivation
+  kMoeActivation,
+  kLayerInput
 };
 inline constexpr Named<OffloadModule> kOffloadModuleNames[] = {
     {OffloadModule::kAttentionNorm, "attn_norm"},
@@ -34,7 +36,8 @@ inline constexpr Named<OffloadModule> kOffloadModuleNames[] = {
     {OffloadModule::kMlpFc1, "mlp_fc1"},
     {OffloadModule::kMlpActivation, "mlp_act"},
     {OffloadModule::kExpertFc1, "expert_fc1"},
-    {OffloadModule::kMoeActivation, "moe_act"}};
+    {OffloadModule::kMoeActivation, "moe_act"},
+    {OffloadModule::kLayerInput, "layer_input"}};
 
 /// A set of them.
 class OffloadModules {
@@ -49,6 +52,11 @@ class OffloadModules {
     return (bits_ & bit(module)) != 0;
   }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  /// Those that keep something in a layer that is recomputed as a whole, or is not.
+  [[nodiscard]] constexpr OffloadModules of_layers(bool recomputed) const {
+    const OffloadModules input{OffloadModule::kLayerInput};
+    return recomputed ? without(without(input)) : without(input);
+  }
   /// The modules that this set has and the other has not.
   [[nodiscard]] constexpr OffloadModules without(OffloadModules other) const {
     OffloadModules rest;
@@ -81,6 +89,10 @@ struct Offload {
   /// it there.
   bool parameters = false;
   auto operator<=>(const Offload&) const = default;
+
+  /// Whether what layers keep that are recomputed as a whole lies there.
+  [[nodiscard]] bool moves_inputs() const { return activations.has(OffloadModule::kLayerInput); }
+  void move_inputs() { activations.add(OffloadModule::kLayerInput); }
 };
 
 }  // namespace stepwright

@@ -20,6 +20,7 @@ std::vector<Keep> roles_of(OffloadModule module) {
     case OffloadModule::kMlpActivation: return {Keep::kFc1Out};
     case OffloadModule::kExpertFc1: return {Keep::kExpertInput};
     case OffloadModule::kMoeActivation: return {Keep::kExpertFc1Out};
+    case OffloadModule::kLayerInput: return {Keep::kAttentionInput, Keep::kMlpInput};
   }
   return {};
 }

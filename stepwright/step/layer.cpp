@@ -356,8 +356,7 @@ BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& 
   Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
   forward.builder.output(writer.forward(e, x));
   const Kept kept = writer.surviving(all, x);
-  const OffloadModules offloaded = recompute.whole ? OffloadModules() : s.offloaded;
-  const Kept held = copy_to_host(forward.builder, kept, offloaded);
+  const Kept held = copy_to_host(forward.builder, kept, s.offloaded.of_layers(recompute.whole));
   forward.builder.save(held);
 
   Unit backward(s, "layer.backward", parameters);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/layer_split.h"
@@ -99,7 +100,10 @@ std::vector<Overlap> overlaps_of(const Job& job, const Dimensions& space, Plan p
 void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
   // With these states the overlap of parameters counts, wherever there is anything to shard.
   plan.sharding = Sharding{.optimizer = Spread::kGlobal};
+  // Which layers are recomputed is chosen later.
+  const OffloadModules offloaded = plan.offload.activations;
   plan = canonical(plan, job);
+  plan.offload.activations = offloaded;
   if (const auto not_run = not_run_by(space, job, plan, kOfBlocks))
     return count(table.not_run, *not_run, 1);
   const FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
@@ -533,6 +537,17 @@ void apply(const StageChoice& choice, Plan& plan) {
   plan.schedule = choice.schedule;
   plan.recompute = choice.recompute;
   plan.layers = choice.layers;
+  plan.offload.activations = kept_modules(plan.offload.activations, plan.recompute);
+}
+
+bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
+             const StageChoice& stage) {
+  BlockChoice kept = block;
+  kept.offloaded = kept_modules(block.offloaded, stage.recompute);
+  return kept.offloaded != block.offloaded &&
+         std::ranges::any_of(blocks, [&](const BlockChoice& other) {
+           return alike_but_overlap(other, kept) && other.overlap == kept.overlap;
+         });
 }
 
 void apply(const DataChoice& choice, Plan& plan) {

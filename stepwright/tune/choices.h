@@ -135,7 +135,12 @@ DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal,
 /// splits and its framework runs any.
 bool balances(const Job& job, const Dimensions& space, const Plan& plan);
 
-/// Puts choices into a plan.
+/// Whether another of the blocks gives the same plans with a stage: one that leaves to the host
+/// just what is kept where the stage recomputes.
+bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
+             const StageChoice& stage);
+
+/// Puts choices into a plan, those of blocks first.
 void apply(const BlockChoice& choice, Plan& plan);
 void apply(const StageChoice& choice, Plan& plan);
 void apply(const DataChoice& choice, Plan& plan);

@@ -183,7 +183,7 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
   };
   std::array<std::vector<PricedWork>, 3 * kBackwardForms> works;
   const auto see = [&](const StageChoice& choice, const StageFloor& floor) {
-    if (!grid.runs(*common.block, choice)) return;
+    if (!grid.runs(*common.block, choice) || repeats(grid.blocks, *common.block, choice)) return;
     Stages stages = common;
     stages.choice = &choice;
     stages.floor = floor;

@@ -225,15 +225,20 @@ PlannedJob planned_with(const std::string& states, const Offload& offload) {
 }
 
 /// What the file of a target says of the nearest plan.
-Offload written_and_read(const std::string& target, const PlannedJob& planned,
-                         const std::string& release = "") {
+Plan plan_read_back(const std::string& target, const PlannedJob& planned,
+                    const std::string& release = "") {
   const LaunchFile file = export_plan(target, planned, release, true);
   Given given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = "128x4096";
   const SourceFile text{"file", file.text};
-  return import_sources(target, {&text, 1}, given).planned.plan.offload;
+  return import_sources(target, {&text, 1}, given).planned.plan;
+}
+
+Offload written_and_read(const std::string& target, const PlannedJob& planned,
+                         const std::string& release = "") {
+  return plan_read_back(target, planned, release).offload;
 }
 
 TEST(Offloaded, ParametersAreWrittenAndReadBack) {
@@ -290,7 +295,78 @@ TEST(Offloaded, WhatATargetDoesNotLeaveThereIsRefusedWithTheNearest) {
               testing::AllOf(HasSubstr("offload share: deepspeed runs optimizer"),
                              HasSubstr("offload.optimizer 1")));
   EXPECT_THAT(refused_by("accelerate", planned_with("GGG", {.activations = {OffloadModule::kQkv}})),
-              HasSubstr("host_activations qkv_linear: accelerate runs none"));
+              HasSubstr("host_activations qkv_linear: accelerate runs layer_input"));
+}
+
+TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
+  const auto offload = [](const std::string& name, const std::string& text) {
+    return import_file(name, text).planned.plan.offload;
+  };
+  Offload inputs;
+  inputs.move_inputs();
+  const std::string axolotl =
+      "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 1\n"
+      "gradient_accumulation_steps: 8\n";
+  EXPECT_EQ(offload("axolotl.yml", axolotl + "gradient_checkpointing: offload\n"), inputs);
+  EXPECT_EQ(offload("axolotl.yml",
+                    axolotl + "gradient_checkpointing: true\nactivation_offloading: true\n"),
+            inputs);
+  EXPECT_EQ(offload("axolotl.yml",
+                    axolotl + "gradient_checkpointing: true\nactivation_offloading: false\n"),
+            Offload{});
+  const std::string factory =
+      "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: full\ncutoff_len: 4096\n"
+      "per_device_train_batch_size: 1\nbf16: true\ngradient_accumulation_steps: 8\n";
+  EXPECT_EQ(offload("sft.yaml", factory + "use_unsloth_gc: true\n"), inputs);
+  EXPECT_EQ(
+      offload("sft.yaml", factory + "use_unsloth_gc: true\ndisable_gradient_checkpointing: true\n"),
+      Offload{});
+  EXPECT_EQ(offload("args.yaml",
+                    "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
+                    "gradient_checkpointing: true\nactivation_offloading: true\n"),
+            inputs);
+  EXPECT_EQ(offload("ds.json", R"({"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
+    "activation_checkpointing": {"cpu_checkpointing": true}})"),
+            inputs);
+}
+
+TEST(InputsOfLayers, OnADiskOrBesideAllElseAreLeftOut) {
+  const auto left_out = [](const std::string& name, const std::string& text,
+                           const std::string& setting) {
+    const ImportedPlan plan = import_file(name, text);
+    EXPECT_EQ(plan.planned.plan.offload, Offload{});
+    EXPECT_THAT(plan.report.not_read, lists(setting, Matters::kYes));
+  };
+  const std::string axolotl =
+      "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 1\n"
+      "gradient_accumulation_steps: 8\n";
+  left_out("axolotl.yml", axolotl + "gradient_checkpointing: offload_disk\n",
+           "gradient_checkpointing");
+  left_out("axolotl.yml", axolotl + "activation_offloading: true\n", "activation_offloading");
+  left_out("args.yaml",
+           "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
+           "activation_offloading: true\n",
+           "activation_offloading");
+}
+
+/// FSDP recomputes by a word of its own; without it training code does, which files say, too.
+TEST(InputsOfLayers, AreWrittenAndReadBack) {
+  for (const std::string target : {"accelerate", "deepspeed", "axolotl", "llama-factory"}) {
+    for (const std::string states : {"NNN", "GGG"}) {
+      if (target == "axolotl" && states == "NNN")
+        continue;  // Sums in bf16, which no plan of it has.
+      PlannedJob planned = planned_with(states, {});
+      planned.plan.recompute.kind = RecomputeKind::kFull;
+      planned.plan.offload.move_inputs();
+      const Plan read = plan_read_back(target, planned);
+      EXPECT_EQ(read.recompute.kind, RecomputeKind::kFull) << target << " " << states;
+      EXPECT_TRUE(read.offload.moves_inputs()) << target << " " << states;
+    }
+  }
+  PlannedJob none = planned_with("GGG", {});
+  none.plan.recompute.kind = RecomputeKind::kFull;
+  none.plan.offload.move_inputs();
+  EXPECT_THAT(refused_by("torchtitan", none), HasSubstr("host_activations layer_input"));
 }
 
 TEST(Offloaded, FrameworksShareTheTable) {

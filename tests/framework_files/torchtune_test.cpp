@@ -78,6 +78,17 @@ TEST(Torchtune, TheLossSaysItsChunks) {
             LossKeeps::kGradients);
 }
 
+TEST(Torchtune, InputsOfRecomputedLayersLieOnTheHost) {
+  const std::string words =
+      "enable_activation_checkpointing: True\nenable_activation_offloading: True\n";
+  const ImportedPlan read = torchtuned(tune_recipe("llama3_1.llama3_1_8b", kTuneAdam + words));
+  EXPECT_TRUE(read.planned.plan.offload.moves_inputs());
+  EXPECT_THAT(read.report.read, takes("enable_activation_offloading", "offload.activations"));
+  const LaunchFile file = export_plan("torchtune", read.planned, "", false, "plan");
+  EXPECT_THAT(file.text, HasSubstr("enable_activation_offloading: true"));
+  EXPECT_TRUE(file.started.plan.offload.moves_inputs());
+}
+
 TEST(Torchtune, ALossInChunksIsWrittenAndReadBack) {
   PlannedJob planned =
       torchtuned(tune_recipe("llama3_1.llama3_1_8b", kTuneAdam + "compile: True\n")).planned;

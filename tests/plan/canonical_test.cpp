@@ -96,6 +96,22 @@ TEST(Canonical, RecomputingEveryLayerIsFull) {
             (Recompute{.kind = RecomputeKind::kEvery, .every = 8}));
 }
 
+TEST(Canonical, OnlyWhatALayerKeepsLiesOnTheHost) {
+  const OffloadModules inside{OffloadModule::kQkv};
+  const OffloadModules input{OffloadModule::kLayerInput};
+  const OffloadModules both{OffloadModule::kQkv, OffloadModule::kLayerInput};
+  const auto kept = [&](const Recompute& recompute) {
+    Plan plan = data_plan();
+    plan.offload.activations = both;
+    plan.recompute = recompute;
+    return canonical(plan, small_job()).offload.activations;
+  };
+  EXPECT_EQ(kept({}), inside);
+  EXPECT_EQ(kept({.kind = RecomputeKind::kSelective}), inside);
+  EXPECT_EQ(kept({.kind = RecomputeKind::kFull}), input);
+  EXPECT_EQ(kept({.kind = RecomputeKind::kEvery, .every = 2}), both);
+}
+
 TEST(Canonical, PositionsThatRecomputeAlikeAreNotNamed) {
   Plan plan;
   plan.parallel = {.pipeline = 4, .data = 4};

@@ -267,6 +267,14 @@ const Case kCases[] = {
      "ffn: 16, shared_ffn: 16, leading_dense: 1}}",
      "  routing: learned\n  adapters: {rank: 2, targets: [q, kv_down, kv_up, up]}\n",
      "micro_batch: 2\nrecompute: {modules: [mla_up_proj, moe]}\n"},
+    {"AdaptersBesideRoutersThatAreCorrected",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 4, top_k: 2, "
+     "ffn: 24, scoring: sigmoid, correction_bias: true}}",
+     "  routing: learned\n  adapters: {rank: 3, alpha: 5}\n"},
+    {"FrozenRoutersThatAreCorrected",
+     "{layers: 3, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 4, top_k: 2, "
+     "ffn: 24, scoring: sigmoid, correction_bias: true}}",
+     "  routing: learned\n  frozen: [layers 1]\n"},
     {"AdaptersOfExperts",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 4, top_k: 2, "
      "ffn: 24, shared_ffn: 40, shared_gate: true}}",
@@ -298,6 +306,10 @@ const Case kCases[] = {
      "  optimizer: adamw\n",
      "micro_batch: 2\nrecompute: selective\noffload: {optimizer: 0.4, activations: [attn_norm, "
      "qkv_linear, core_attn, attn_proj, mlp_norm, mlp_fc1, mlp_act]}\n"},
+    {"InputsOfLayersOnTheHost",
+     "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}",
+     "  adapters: {rank: 3, alpha: 5}\n",
+     "micro_batch: 2\nrecompute: full\noffload: {activations: [layer_input]}\n"},
     {"ExpertsOnTheHost",
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 4, top_k: 2, "
      "ffn: 24}}",
@@ -311,6 +323,14 @@ const Case kCases[] = {
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
+
+/// Beside adapters nothing moves: their files hold nothing else.
+void expect_unmoved_base(const Values& before, const Values& after) {
+  for (const auto& [name, value] : before) {
+    if (name.find("_lora_") != std::string::npos) continue;
+    EXPECT_EQ(value, after.at(name)) << name;
+  }
+}
 
 class Learning : public ::testing::TestWithParam<Case> {};
 
@@ -342,6 +362,7 @@ TEST_P(Learning, EqualsAutograd) {
   EXPECT_EQ(all_zero(here.gradients), all_zero(there.gradients));
   const bool rests = job.model.freezes() || job.model.has_indexer();
   EXPECT_EQ(all_zero(there.gradients).empty(), !rests);
+  if (job.model.adapters) expect_unmoved_base(before.weights, here.weights);
 }
 
 TEST(Gate, TakesTheLowestOfEqualExperts) {

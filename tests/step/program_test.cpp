@@ -425,6 +425,32 @@ TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) 
   EXPECT_NEAR(static_cast<double>(there.host) / part, 16 + 2, 1e-3);
 }
 
+// A layer that is recomputed as a whole keeps its input alone: 8,192 x 4,096 in bf16, once each way
+// for each micro-batch and layer.
+TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
+  Job job = job_of("llama-3-8b", 1, 64, 8192);
+  Plan plan = plan_of(job, 1, 1);
+  plan.offload.move_inputs();
+  const auto copied = [&] {
+    std::map<OperatorKind, std::int64_t> rows;
+    const StepProgram program = build_program(job, plan);
+    for_each_operator(program, program.stages[0], [&](const Operator& op) {
+      if (op.name.starts_with("activations.")) rows[op.kind] += op.shape.rows * op.repeats;
+    });
+    EXPECT_EQ(rows[OperatorKind::kCopyToHost], rows[OperatorKind::kCopyFromHost]);
+    return rows[OperatorKind::kCopyToHost];
+  };
+  const std::int64_t input = 8192 * 4096;
+  const std::int64_t rounds = micro_batches(job, plan);
+  EXPECT_EQ(copied(), 0) << "nothing is recomputed";
+  plan.recompute = {.kind = RecomputeKind::kFull};
+  EXPECT_EQ(copied(), 32 * input * rounds);
+  plan.recompute = {.kind = RecomputeKind::kEvery, .every = 4};
+  EXPECT_EQ(copied(), 8 * input * rounds);
+  plan.offload.activations = {OffloadModule::kAttentionNorm};
+  EXPECT_EQ(copied(), 24 * input * rounds) << "of the other layers the same tensor";
+}
+
 // Logits of 8,192 tokens over 128,256 words: log-probabilities in fp32 stay for the backward, which
 // writes two gradients of them beside, and one in bf16.
 TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {

@@ -45,7 +45,8 @@ void draw_training(Draw& draw, Job& job) {
     if (draw.chance(2)) job.space.offload.parameters = {false, true};
   }
   if (draw.chance(4)) {
-    job.space.offload.activations = {{}, {OffloadModule::kCoreAttention}};
+    job.space.offload.activations = {
+        {}, {OffloadModule::kCoreAttention}, {OffloadModule::kLayerInput}};
   }
   if (!draw.chance(5)) return;
   const Packing packing{

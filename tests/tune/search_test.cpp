@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
+#include "stepwright/plan/canonical.h"
 #include "stepwright/tune/evaluation.h"
 
 namespace stepwright {
@@ -118,8 +121,10 @@ Job with_small_hosts(std::uint64_t seed) {
   job.cluster.device.host_link_bytes_per_s = 32e9;
   job.cluster.host = {.memory_bytes = kHosts[seed % kHosts.size()],
                       .memory_bandwidth_bytes_per_s = 200e9};
-  job.space.offload = {.optimizer = {0, 0.5, 1},
-                       .activations = {{}, {OffloadModule::kQkv, OffloadModule::kCoreAttention}}};
+  job.space.offload = {
+      .optimizer = {0, 0.5, 1},
+      .activations = {
+          {}, {OffloadModule::kQkv, OffloadModule::kCoreAttention, OffloadModule::kLayerInput}}};
   return job;
 }
 
@@ -130,8 +135,12 @@ TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
     const Prepared prepared(with_small_hosts(seed));
     const std::vector<Candidate> all = prepared.search(true, 10).kept.list();
     expect_same(prepared.search(false, 10).kept.list(), all);
+    std::set<std::string> texts;
     for (const Candidate& candidate : all) {
       EXPECT_LE(candidate.price.host_bytes, prepared.job.cluster.host.memory_bytes);
+      const Offload& there = candidate.plan.offload;
+      EXPECT_EQ(canonical(candidate.plan, prepared.job).offload.activations, there.activations);
+      EXPECT_TRUE(texts.insert(candidate.text).second) << candidate.text;
     }
     Job roomy = prepared.job;
     roomy.cluster.host.memory_bytes = 1e15;

@@ -66,15 +66,27 @@ void read_batch_of_axolotl(const Fields& fields, Draft& draft) {
   draft.micro_batches = batch ? std::max<std::int64_t>(1, *batch / draft.plan.micro_batch) : 1;
 }
 
+/// Inputs of recomputed layers lie on the host or on a disk, where the older words of
+/// `gradient_checkpointing` say so or `activation_offloading` does, which moves everything where
+/// nothing is recomputed: axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py,
+/// src/axolotl/core/trainers/mixins/activation_checkpointing.py.
 void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
   const auto given = fields.find("gradient_checkpointing");
-  if (!given) return;
-  const bool moved = given->text().starts_with("offload") || given->text() == "unsloth";
-  if (moved) {
-    left_out.push_back({"gradient_checkpointing", *given,
-                        "offload of activations: its messages and what it frees of the devices"});
+  const auto is_word = [](const Node& node) {
+    return node.text().starts_with("offload") || node.text() == "unsloth";
+  };
+  const bool word = given && is_word(*given);
+  if (given && (word || given->boolean())) draft.plan.recompute.kind = RecomputeKind::kFull;
+  const auto said = fields.find("activation_offloading");
+  const bool moved = said && said->text() != "false";
+  if (!word && !moved) return;
+  const Node& place = word ? *given : *said;
+  if (draft.plan.recompute.kind == RecomputeKind::kFull &&
+      place.text().find("disk") == std::string::npos) {
+    return draft.plan.offload.move_inputs();
   }
-  if (moved || given->boolean()) draft.plan.recompute.kind = RecomputeKind::kFull;
+  left_out.push_back({word ? "gradient_checkpointing" : "activation_offloading", place,
+                      "offload of activations: its messages and what it frees of the devices"});
 }
 
 void read_attention_flags(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {

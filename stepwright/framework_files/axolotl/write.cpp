@@ -143,6 +143,7 @@ std::string write_axolotl(const PlannedJob& planned, const std::vector<std::stri
   add_axolotl_attention(file, job, plan);
   add_axolotl_loss(file, job.kernels);
   file.set("gradient_checkpointing", plan.recompute.kind == RecomputeKind::kFull);
+  if (plan.offload.moves_inputs()) file.set("activation_offloading", true);
   add_axolotl_mesh(file, plan);
   return comment_lines(header) + Document::from(file, "axolotl").to_yaml();
 }

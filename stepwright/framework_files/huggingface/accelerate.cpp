@@ -73,13 +73,16 @@ std::string write_accelerate(const PlannedJob& planned, const std::vector<std::s
   file.set("num_processes", cluster.devices());
   file.set("machine_rank", 0);
   file.set("main_training_function", "main");
+  const bool recomputes = plan.recompute.kind == RecomputeKind::kFull;
+  const bool is_fsdp = !is_zero_one(plan) && !is_plain_ddp(plan);
   if (is_zero_one(plan)) {
     file.set("deepspeed_config", deepspeed_section(planned));
-  } else if (!is_plain_ddp(plan)) {
-    file.set("fsdp_config", fsdp_section(plan, plan.recompute.kind == RecomputeKind::kFull));
+  } else if (is_fsdp) {
+    file.set("fsdp_config", fsdp_section(plan, recomputes));
     file.set("parallelism_config", parallelism_section(plan));
   }
-  return comment_lines(header) + code_notes(planned) + Document::from(file, "accelerate").to_yaml();
+  return comment_lines(header) + code_notes(planned, recomputes && !is_fsdp) +
+         Document::from(file, "accelerate").to_yaml();
 }
 
 void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& draft) {

@@ -41,6 +41,7 @@ inline constexpr KnownSetting kArgumentSettings[] = {
     {"config", ""},
     {"gradient_checkpointing", "recompute"},
     {"activation_checkpointing", "recompute"},
+    {"activation_offloading", "offload.activations"},
     {"bf16", "job.precision"},
     {"fp16", "job.precision"},
     {"optim", "job.optimizer"},

@@ -12,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/code_notes.h"
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed_script.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
@@ -89,6 +90,7 @@ Json code_json(const PlannedJob& planned, const std::vector<std::string>& header
     json["muon"] = name_of(kMuonFormNames, planned.job.muon);
   }
   if (planned.plan.recompute.kind == RecomputeKind::kFull) json["recompute"] = "full";
+  if (planned.plan.offload.moves_inputs()) json[kMovesInputs] = true;
   if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
   write_training(json, planned.job);
   return json;
@@ -252,11 +254,15 @@ void read_code(const Fields& fields, Draft& draft) {
   if (code.has("adapters") || code.has("frozen")) {
     draft.trained = Document::from(code.node().placed_tree(), code.node().where());
   }
+  if (code.flag(kMovesInputs, false)) draft.plan.offload.move_inputs();
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
     draft.plan.recompute.kind = RecomputeKind::kFull;
     draft.notes.push_back(
         "Recomputation is taken to be full, as activation_checkpointing is configured.");
+    if (fields.section("activation_checkpointing").flag("cpu_checkpointing", false)) {
+      draft.plan.offload.move_inputs();
+    }
   } else if (!code.has("recompute") && !fields.has("stepwright")) {
     draft.notes.push_back(
         "No recomputation is assumed, as DeepSpeed leaves it to the training code.");

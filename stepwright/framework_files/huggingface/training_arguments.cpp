@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "stepwright/framework_files/code_notes.h"
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
@@ -186,6 +187,14 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   draft.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
   for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {
     if (arguments.flag(key, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
+  }
+  if (arguments.flag(kMovesInputs, false)) {
+    if (draft.plan.recompute.kind == RecomputeKind::kFull) {
+      draft.plan.offload.move_inputs();
+    } else {
+      left_out.push_back({kMovesInputs, *arguments.find(kMovesInputs),
+                          "offload of all that is kept: its messages and what it frees"});
+    }
   }
   draft.take_liger(arguments.flag("use_liger_kernel", false));
   take_optimizer(arguments, "optim", left_out, draft);

@@ -99,6 +99,7 @@ void read_recomputation(const Fields& fields, Draft& draft) {
   if (!fields.has("disable_gradient_checkpointing")) {
     draft.assume("recompute", "LLaMA-Factory recomputes unless disable_gradient_checkpointing");
   }
+  if (!off && fields.flag("use_unsloth_gc", false)) draft.plan.offload.move_inputs();
 }
 
 /// hiyouga/LLaMA-Factory src/llamafactory/data/processor/supervised.py: examples are cut to

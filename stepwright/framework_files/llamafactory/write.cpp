@@ -97,6 +97,7 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
   file.set("flash_attn", llamafactory_attention(job.kernels.attention));
   if (job.kernels.loss_keeps == LossKeeps::kGradients) file.set("enable_liger_kernel", true);
   file.set("disable_gradient_checkpointing", plan.recompute.kind != RecomputeKind::kFull);
+  if (plan.offload.moves_inputs()) file.set("use_unsloth_gc", true);
   if (sharding_word(plan.sharding) != "NNN") {
     file.set("fsdp", "full_shard auto_wrap");
     file.set("fsdp_config", fsdp_section(plan, false));

@@ -155,6 +155,7 @@ void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Dra
   const std::string mode = root.word("ac_mode", "none");
   if (root.flag("enable_activation_checkpointing", false)) {
     recompute.kind = mode == "none" ? RecomputeKind::kFull : RecomputeKind::kNone;
+    if (root.flag("enable_activation_offloading", false)) draft.plan.offload.move_inputs();
     return;
   }
   static constexpr std::string_view kModes[] = {"none", "full", "selective"};

@@ -134,9 +134,10 @@ void add_tune_sharded_layers(Tree& file, const Job& job, const Plan& plan) {
 }
 
 /// torchtune/training/activations.py: ac_mode counts where the older switch is off.
-void add_tune_recompute(Tree& file, const Recompute& recompute) {
+void add_tune_recompute(Tree& file, const Plan& plan) {
+  const Recompute& recompute = plan.recompute;
   file.set("enable_activation_checkpointing", recompute.kind == RecomputeKind::kFull);
-  file.set("enable_activation_offloading", false);
+  file.set("enable_activation_offloading", plan.offload.moves_inputs());
   if (recompute.kind != RecomputeKind::kEvery) return;
   file.set("ac_mode", "selective").set("ac_option", recompute.every);
 }
@@ -181,7 +182,7 @@ std::string write_torchtune(const PlannedJob& planned, const std::vector<std::st
   add_tune_loss(file, job.kernels);
   file.set("compile", job.kernels.fused_norm).set("device", "cuda");
   file.set("dtype", job.precision == DType::kFp32 ? "fp32" : "bf16");
-  add_tune_recompute(file, plan.recompute);
+  add_tune_recompute(file, plan);
   add_tune_mesh(file, plan);
   add_tune_sharded_layers(file, job, plan);
   add_tune_log(file);

@@ -288,7 +288,8 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
     Plan plan = dice.plan(job);
     plan.offload.optimizer = static_cast<double>(random() % 3) / 2;
     if (random() % 2 == 0) {
-      plan.offload.activations = {OffloadModule::kQkv, OffloadModule::kCoreAttention};
+      plan.offload.activations = {OffloadModule::kQkv, OffloadModule::kCoreAttention,
+                                  OffloadModule::kLayerInput};
     }
     plan.offload.parameters = random() % 4 == 0;
     if (random() % 3 == 0) job.method.reference.place = ModelPlace::kHost;
