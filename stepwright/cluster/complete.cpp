@@ -179,6 +179,7 @@ Cluster complete(ClusterDescription description, Node node) {
                   .nic_of_device = description.nic_of_device,
                   .levels = description.levels,
                   .host = description.host,
+                  .all_reduce_bytes_per_s = description.all_reduce_bytes_per_s,
                   .fit = description.fit};
   add_network(cluster, description.network);
   return cluster;

@@ -33,6 +33,7 @@ struct ClusterDescription {
   std::vector<Level> levels;  ///< Those inside a node.
   std::vector<NetworkLevel> network;
   Host host;
+  double all_reduce_bytes_per_s = 0;
   std::string fit = "unfitted";
 };
 

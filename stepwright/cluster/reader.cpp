@@ -124,6 +124,9 @@ void read_keys(Node node, ClusterDescription& cluster) {
   }
   read_lists(node, cluster);
   if (const auto host = node.find("host")) read_host(*host, cluster.host);
+  if (const auto all_reduce = node.find("all_reduce")) {
+    cluster.all_reduce_bytes_per_s = read_quantity(*all_reduce, Quantity::kRate, 1, kMost);
+  }
   if (const auto fit = node.find("fit")) cluster.fit = fit->text();
 }
 
@@ -146,10 +149,14 @@ void refuse_other_words(Node node) {
 class Reader {
  public:
   void read(Node node, Place place, const std::filesystem::path& directory) {
-    static constexpr std::string_view kKeys[] = {
-        "profile",          "name",          "device", "nodes",  "devices",
-        "devices_per_node", "nics_per_node", "nic",    "levels", "nic_of_device",
-        "network",          "host",          "fit",    "source", "use"};
+    static constexpr std::string_view kKeys[] = {"profile",       "name",
+                                                 "device",        "nodes",
+                                                 "devices",       "devices_per_node",
+                                                 "nics_per_node", "nic",
+                                                 "levels",        "nic_of_device",
+                                                 "network",       "host",
+                                                 "all_reduce",    "fit",
+                                                 "source",        "use"};
     refuse_other_words(node);
     check_keys(node, place, "cluster/1", kKeys);
     if (const auto profile = node.find("profile")) read_profile(*profile, directory);

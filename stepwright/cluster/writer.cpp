@@ -75,6 +75,7 @@ Json inline_cluster(const Cluster& cluster) {
     host["memory_bandwidth"] = cluster.host.memory_bandwidth_bytes_per_s;
   }
   if (!host.empty()) mapping["host"] = std::move(host);
+  if (cluster.all_reduce_bytes_per_s > 0) mapping["all_reduce"] = cluster.all_reduce_bytes_per_s;
   mapping["fit"] = cluster.fit;
   return mapping;
 }

@@ -6,11 +6,12 @@
 
 #include "stepwright/collective/definition.h"
 #include "stepwright/cost/profiles/collective_profiles.h"
+#include "stepwright/cost/stated_network.h"
 
 namespace stepwright {
 
 CollectiveCost::CollectiveCost(const Cluster& cluster)
-    : CollectiveCost(cluster, collectives_of(cluster)) {}
+    : CollectiveCost(cluster, of_stated_network(cluster, collectives_of(cluster))) {}
 
 CollectiveCost::CollectiveCost(const Cluster& cluster, CollectiveConstants constants)
     : constants_(std::move(constants)), rates_(cluster) {

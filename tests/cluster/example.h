@@ -21,6 +21,7 @@ levels:
 network:
   - {name: leaf, nodes: 4, oversubscription: 2}
   - {name: spine, oversubscription: 6, latency: 9e-6}
+all_reduce: 12 GB/s
 )";
 
 }  // namespace stepwright

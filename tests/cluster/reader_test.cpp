@@ -51,6 +51,7 @@ TEST(ReadCluster, ReadsAWholeClusterInline) {
   EXPECT_EQ(cluster.levels[3].size, 24);
   EXPECT_EQ(cluster.levels[3].uplink_bytes_per_s, 4 * 2 * 25e9 / 6);
   EXPECT_EQ(cluster.levels[3].latency_s, 9e-6);
+  EXPECT_EQ(cluster.all_reduce_bytes_per_s, 12e9);
 }
 
 TEST(ReadCluster, ReadsBackWhatIsWrittenInline) {

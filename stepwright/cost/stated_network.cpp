@@ -1,0 +1,52 @@
+#include "stepwright/cost/stated_network.h"
+
+#include <cmath>
+
+#include "stepwright/cluster/layout.h"
+#include "stepwright/cost/collective_routes.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kMostSlowdown = 1e6;
+
+/// By how much longer bytes must take on the network than without a crowd for `routes` to take
+/// `target_s`, at least 1.
+double slowdown(const Routes& routes, OperationConstants constants, double target_s) {
+  constants.congestion = 0;
+  const auto slow_s = [&](double factor) {
+    Routes slow = routes;
+    for (Route* route : {&slow.ring, &slow.tree, &slow.switches}) route->network_s *= factor;
+    return seconds(slow, constants);
+  };
+  double low = 0;
+  double high = std::log(kMostSlowdown);
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (slow_s(std::exp(middle)) < target_s ? low : high) = middle;
+  }
+  return std::exp(low);
+}
+
+}  // namespace
+
+CollectiveConstants of_stated_network(const Cluster& cluster, CollectiveConstants constants) {
+  if (cluster.all_reduce_bytes_per_s == 0 || cluster.nodes == 1) return constants;
+  const std::int64_t devices = cluster.devices();
+  const Routes routes = LineRates(cluster).routes(
+      {Collective::kAllReduce, kStatedBytes, strided_layout(cluster, devices, 1)});
+  const double target_s =
+      sent_bytes(Collective::kAllReduce, kStatedBytes, devices) / cluster.all_reduce_bytes_per_s;
+  const double slower = slowdown(routes, constants.of(Collective::kAllReduce), target_s);
+  for (OperationConstants& operation : constants.operations) {
+    if (routes.crowd > 1) {
+      operation.congestion = std::log(slower) / std::log(routes.crowd);
+    } else {
+      operation.network_share /= slower;
+      operation.tree_share /= slower;
+    }
+  }
+  return constants;
+}
+
+}  // namespace stepwright
