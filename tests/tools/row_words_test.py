@@ -1,6 +1,7 @@
 """tools/data/row_words.py says in the words of plans what sources say in their own."""
 
 import csv
+import statistics
 import sys
 import unittest
 from pathlib import Path
@@ -297,6 +298,24 @@ class Machines(unittest.TestCase):
         note = "not stated (Hugging Face science cluster)"
         cluster = job(gpu="H100-SXM-80GB", inter_node_net_note=note)["cluster"]
         self.assertEqual(cluster, {"profile": "aws-p5-h100"})
+
+    def test_a_state_of_the_network_is_what_its_runs_measured(self):
+        measured = {}
+        with (ROOT / "data/training_runs_2.csv").open(newline="", encoding="utf-8") as file:
+            for cells in csv.DictReader(file):
+                place = measured.setdefault(cells["setup"], {}).setdefault(int(cells["gpus"]), [])
+                place += [float(cells["all_reduce_gb_per_s"] or 0)]
+        for state, rates in row_words.STATES.items():
+            medians = {gpus: statistics.median(found) for gpus, found in measured[state].items()}
+            self.assertEqual(rates.keys(), medians.keys())
+            for gpus, rate in rates.items():
+                self.assertAlmostEqual(rate, medians[gpus], delta=0.05)
+
+    def test_a_setup_may_name_a_state_of_the_network(self):
+        slow = {"gpu": "H100", "gpus": "64", "setup": "slow network"}
+        self.assertEqual(job(**slow)["cluster"]["all_reduce"], "94.7 GB/s")
+        for other in ({"setup": "fast network"}, {"setup": ""}, {"gpus": "8"}):
+            self.assertNotIn("all_reduce", job(**(slow | other))["cluster"])
 
     def test_a_rack_is_one_domain_of_the_part_that_fills_the_job(self):
         rack = {"gpu": "GB200", "gpus": "256", "gpus_per_node": "4"}

@@ -10,8 +10,8 @@ what a source counts as FLOPs, of memory `peak` and `peak_of`, what was measured
 What `stepwright` reads are these and the numbers (degrees, sizes, batch), never the prose. Defaults
 of a framework are not written: its file has them.
 
-    framework year source_note gpu gpus gpus_per_node inter_node_net_note model moe precision sp
-    zero_stage_or_fsdp recompute overlap_notes flop_convention memory_kind
+    framework year source_note gpu gpus gpus_per_node inter_node_net_note setup model moe
+    precision sp zero_stage_or_fsdp recompute overlap_notes flop_convention memory_kind
 """
 
 import argparse
@@ -394,6 +394,9 @@ CLUSTERS = (
     ("hugging face science cluster", "h100", "aws-p5-h100"),
     ("(p4d)", "a100", "aws-p4d-a100"),
 )
+# States of a network that a profile does not have: GB/s of all-reduces over so many GPUs, medians
+# of what runs of that `setup` measured as they began (column `all_reduce_gb_per_s`).
+STATES = {"slow network": {16: 328.4, 32: 159.8, 64: 94.7, 128: 50.6, 256: 26.6, 512: 13.2}}
 
 
 def profile_name(row: Row) -> str:
@@ -493,7 +496,13 @@ def cluster_of(row: Row) -> dict:
         cluster["nics_per_node"] = max(1, int(profile["nics_per_node"]) * size // of_profile)
         inside = {"name": level["name"], "size": size, "bandwidth": level["bandwidth"]}
         cluster["levels"] = [inside]
-    return cluster | domain_nics(row, size)
+    return cluster | domain_nics(row, size) | state_of_network(row)
+
+
+def state_of_network(row: Row) -> dict:
+    """What an all-reduce attained in the state of the network that `setup` names."""
+    rate = STATES.get(row.text("setup"), {}).get(row.number("gpus"))
+    return {"all_reduce": f"{rate} GB/s"} if rate else {}
 
 
 # --- plans -----------------------------------------------------------------------------------
