@@ -130,7 +130,7 @@ accuracy:
 	cmake --preset release
 	cmake --build --preset commands
 	mkdir -p build/fits
-	python3 -B tools/accuracy/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 2 \
+	python3 -B tools/accuracy/fit_conditions.py --start stepwright/cost/training/conditions.yaml --rounds 0 \
 		--report docs/accuracy/left_out.md --json docs/accuracy/left_out.json \
 		--fits build/fits data/training_runs.csv data/training_runs_2.csv data/own_runs_h100.csv
 	python3 -B tools/accuracy/replay_runs.py --fits build/fits --report docs/accuracy/own_runs.md

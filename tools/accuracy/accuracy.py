@@ -50,12 +50,14 @@ POORLY_KNOWN = [
     (
         "gradients over many nodes",
         (
-            "how much less of a network large groups attain is a cluster's own (`crowding`: 0.38 "
-            "on AWS p5, 0 on the others that were sampled), and a day's: 0.38 is of two campaigns, "
-            "0.04 and 0.48 apart. On 128 and 256 devices it decides which plan is chosen; of "
-            "clusters that nobody sampled it is taken as 0"
+            "how much less of a network large groups attain is a state of it: about 0 on all that "
+            "were sampled, a power of 0.6 to 0.8 on AWS p5 in a bad month. A job may say what an "
+            "all-reduce of all devices attains (`cluster.all_reduce`); that groups of fewer "
+            "ranks crowd as the power of ranks says, whatever runs beside them, is a law of few "
+            "samples: replicated optimizers, whose buckets are small, come out 10 to 40 % too fast "
+            "on the slow network"
         ),
-        "`nccl-tests` on all nodes of the cluster, when the job starts",
+        "`nccl-tests` from 1 MB to 1 GB on a half and on all of the nodes, when the job starts",
     ),
     (
         "the network of arXiv 2311.05610",
