@@ -3,13 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace stepwright {
 namespace {
 
-/// Whether `a` has at least as many waiting as `b`, of each kind and chunk.
+/// Whether two parts do the same, each for a micro-batch of its own.
+bool alike(const Part& a, const Part& b) {
+  return a.direction == b.direction && a.chunk == b.chunk;
+}
+
+/// Whether `a` is before such a turn as `b` and has at least as many waiting, of each kind and
+/// chunk.
 bool covers(const Moment& a, const Moment& b) {
-  return a.part.direction == b.part.direction && a.part.chunk == b.part.chunk &&
+  const bool pairs = a.beside.has_value();
+  return pairs == b.beside.has_value() && alike(a.part, b.part) &&
+         (!pairs || alike(*a.beside, *b.beside)) &&
          std::ranges::equal(a.backward, b.backward, std::ranges::greater_equal{}) &&
          std::ranges::equal(a.weight, b.weight, std::ranges::greater_equal{});
 }
@@ -58,14 +67,17 @@ ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
   return ends;
 }
 
-std::vector<Moment> fullest_moments(std::span<const Part> parts, std::int64_t chunks) {
+std::vector<Moment> fullest_moments(std::span<const Turn> turns, std::int64_t chunks) {
   const std::vector<std::int32_t> none(static_cast<std::size_t>(chunks), 0);
-  Moment now{.part = {}, .backward = none, .weight = none};
+  Moment now{.part = {}, .beside = {}, .backward = none, .weight = none};
   std::vector<Moment> fullest;
-  for (const Part& part : parts) {
-    now.part = part;
+  for (const Turn& turn : turns) {
+    now.part = turn.part;
+    now.beside = turn.beside;
+    if (turn.beside && turn.part.direction != Direction::kForward) std::swap(now.part, *now.beside);
     add(fullest, now);
-    run(part, now);
+    run(turn.part, now);
+    if (turn.beside) run(*turn.beside, now);
   }
   return fullest;
 }

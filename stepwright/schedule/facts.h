@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,16 +19,17 @@ struct ChunkEnds {
 };
 ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
 
-/// Micro-batches that wait on a position when a part is about to run, by chunk: for their backward
-/// or data gradient, and, that one done, for their weight gradient.
+/// Micro-batches that wait on a position when a turn is about to begin, by chunk: for their
+/// backward or data gradient, and, that one done, for their weight gradient.
 struct Moment {
-  Part part;
+  Part part;                   ///< Of two that run together the forward.
+  std::optional<Part> beside;  ///< The other.
   std::vector<std::int32_t> backward;
   std::vector<std::int32_t> weight;
 };
-/// The moments at which no other moment before the same direction and chunk has at least as many of
-/// each waiting: at one of them, whatever a micro-batch keeps, memory is fullest.
-std::vector<Moment> fullest_moments(std::span<const Part> parts, std::int64_t chunks);
+/// The moments at which no other moment before the same directions and chunks has at least as many
+/// of each waiting: at one of them, whatever a micro-batch keeps, memory is fullest.
+std::vector<Moment> fullest_moments(std::span<const Turn> turns, std::int64_t chunks);
 
 /// Weight gradients that stand after the last data gradient.
 std::int64_t weights_at_end(std::span<const Part> parts);

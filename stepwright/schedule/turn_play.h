@@ -10,7 +10,7 @@
 
 namespace stepwright {
 
-/// Seconds of a forward beside each of several backwards, and beside a part of one alone.
+/// What a forward costs beside each of several backwards, and beside a part of one alone.
 template <class Cost>
 struct Beside {
   std::vector<Cost> backward = {};

@@ -103,11 +103,11 @@ TEST(ScheduleFacts, OfTwoThatRunTogetherTheBackwardFreesFirst) {
 
 TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
   for (std::int32_t r = 0; r < 4; ++r) {
-    const auto parts =
-        parts_of(all_turns({ScheduleKind::kZeroBubbleH1, 1}, 4, 16)[static_cast<std::size_t>(r)]);
+    const Turns turns =
+        all_turns({ScheduleKind::kZeroBubbleH1, 1}, 4, 16)[static_cast<std::size_t>(r)];
     std::int32_t backward = 0;
     std::int32_t weight = 0;
-    for (const Moment& moment : fullest_moments(parts, 1)) {
+    for (const Moment& moment : fullest_moments(turns, 1)) {
       backward = std::max(backward, moment.backward[0]);
       // A data gradient that has just run waits until its turn's weight gradient has.
       if (moment.part.direction != Direction::kWeightGradient) {
@@ -116,31 +116,55 @@ TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
     }
     EXPECT_EQ(backward, 4 - r);
     EXPECT_EQ(weight, r);
-    EXPECT_EQ(weights_at_end(parts), r + 1);
+    EXPECT_EQ(weights_at_end(parts_of(turns)), r + 1);
   }
+}
+
+TEST(ScheduleFacts, TwoThatRunTogetherHaveOneMoment) {
+  const Part backward{Direction::kDataGradient, 0, 0};
+  const Turns turns = {turn_of(Direction::kForward, 0, 0),
+                       {.part = backward, .beside = Part{Direction::kForward, 0, 1}},
+                       turn_of(Direction::kForward, 0, 2)};
+  const std::vector<Moment> moments = fullest_moments(turns, 1);
+  ASSERT_EQ(moments.size(), 2U);  // That before the first forward is covered by the last one's.
+  EXPECT_EQ(moments[0].part.direction, Direction::kForward);
+  EXPECT_EQ(moments[0].beside, backward);
+  EXPECT_EQ(moments[0].backward, std::vector<std::int32_t>{1});
+  EXPECT_EQ(moments[0].weight, std::vector<std::int32_t>{0});
+  EXPECT_FALSE(moments[1].beside);
+  EXPECT_EQ(moments[1].backward, std::vector<std::int32_t>{1});
+  EXPECT_EQ(moments[1].weight, std::vector<std::int32_t>{1});
 }
 
 TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
   for (const Schedule& schedule : kSchedules) {
-    const auto parts = parts_of(turns_of(schedule, 4, 12)[1]);
+    const Turns turns = turns_of(schedule, 4, 12)[1];
     const auto chunks = static_cast<std::size_t>(schedule.chunks);
-    const std::vector<Moment> fullest = fullest_moments(parts, schedule.chunks);
+    const std::vector<Moment> fullest = fullest_moments(turns, schedule.chunks);
     std::vector<std::int32_t> backward(chunks, 0);
     std::vector<std::int32_t> weight(chunks, 0);
-    for (const Part& part : parts) {
+    const auto alike = [](const Part& a, const Part& b) {
+      return a.direction == b.direction && a.chunk == b.chunk;
+    };
+    const auto run = [&](const Part& part) {
+      const auto chunk = static_cast<std::size_t>(part.chunk);
+      if (part.direction == Direction::kForward) ++backward[chunk];
+      if (part.direction == Direction::kBackward) --backward[chunk];
+      if (part.direction == Direction::kDataGradient) --backward[chunk], ++weight[chunk];
+      if (part.direction == Direction::kWeightGradient) --weight[chunk];
+    };
+    for (const Turn& turn : turns) {
       const auto covers = [&](const Moment& m) {
-        bool all = m.part.direction == part.direction && m.part.chunk == part.chunk;
+        bool all = m.beside.has_value() == turn.beside.has_value() && alike(m.part, turn.part);
+        if (turn.beside) all = all && alike(*m.beside, *turn.beside);
         for (std::size_t i = 0; i < chunks; ++i) {
           all = all && m.backward[i] >= backward[i] && m.weight[i] >= weight[i];
         }
         return all;
       };
       EXPECT_TRUE(std::ranges::any_of(fullest, covers));
-      const auto chunk = static_cast<std::size_t>(part.chunk);
-      if (part.direction == Direction::kForward) ++backward[chunk];
-      if (part.direction == Direction::kBackward) --backward[chunk];
-      if (part.direction == Direction::kDataGradient) --backward[chunk], ++weight[chunk];
-      if (part.direction == Direction::kWeightGradient) --weight[chunk];
+      run(turn.part);
+      if (turn.beside) run(*turn.beside);
     }
   }
 }

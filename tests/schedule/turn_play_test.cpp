@@ -65,7 +65,7 @@ TEST(TurnPlay, HalfAsManyAgainWaitWhereTheVocabularyIsSpread) {
     const auto waiting = [&](ScheduleKind kind) {
       std::int32_t most = 0;
       const auto turns = all_turns({kind, 1}, stages, 4 * stages);
-      for (const Moment& moment : fullest_moments(parts_of(turns.front()), 1)) {
+      for (const Moment& moment : fullest_moments(turns.front(), 1)) {
         const bool forward = moment.part.direction == Direction::kForward;
         most = std::max(most, moment.backward.front() + (forward ? 1 : 0));
       }
@@ -79,8 +79,7 @@ TEST(TurnPlay, HalfAsManyAgainWaitWhereTheVocabularyIsSpread) {
 std::int32_t most_waiting(ScheduleKind kind, std::int64_t stages, std::int64_t position) {
   std::int32_t most = 0;
   const auto turns = all_turns({kind, 1}, stages, 4 * stages);
-  for (const Moment& moment :
-       fullest_moments(parts_of(turns[static_cast<std::size_t>(position)]), 1)) {
+  for (const Moment& moment : fullest_moments(turns[static_cast<std::size_t>(position)], 1)) {
     const bool forward = moment.part.direction == Direction::kForward;
     most = std::max(most, moment.backward.front() + (forward ? 1 : 0));
   }

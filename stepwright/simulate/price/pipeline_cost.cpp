@@ -46,8 +46,9 @@ PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
     return waiting_bytes(chunks_, plan, position, m);
   }
   const auto known = played_.waiting(plan, m);
-  stage.on_host_bytes = played_on_host(chunks_, known->fullest[static_cast<std::size_t>(position)]);
-  return played_bytes(chunks_, known->fullest[static_cast<std::size_t>(position)], cuts(), stage);
+  const std::vector<Moment>& fullest = known->fullest[static_cast<std::size_t>(position)];
+  stage.on_host_bytes = played_on_host(chunks_, fullest);
+  return played_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
 }
 
 /// The chunks of a position and their work, without what waits.
@@ -221,83 +222,6 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
   }
 }
 
-/// The layers of a chunk of the model forward beside those of another backward, the first beside
-/// the last; what one has more of runs alone. The least: computation of those side by side, which
-/// nothing lets begin before both are there.
-PipelinePricer::PairSeconds PipelinePricer::pair_layers(const BlockCosts& blocks,
-                                                        std::int64_t forward, std::int64_t backward,
-                                                        Direction direction) const {
-  const auto start = [&](std::int64_t chunk) {
-    std::int64_t layers = 0;
-    for (std::int64_t i = 0; i < chunk; ++i) layers += split_[static_cast<std::size_t>(i)];
-    return layers;
-  };
-  const std::int64_t ahead = split_[static_cast<std::size_t>(forward)];
-  const std::int64_t back = split_[static_cast<std::size_t>(backward)];
-  const std::int64_t first = start(forward);
-  const std::int64_t last = start(backward) + back - 1;
-  const auto layer_of = [&](std::int64_t layer) {
-    return layers_.class_of[static_cast<std::size_t>(layer)];
-  };
-  PairSeconds sum;
-  for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
-    const std::size_t own = i < ahead ? layer_of(first + i) : 0;
-    const std::size_t other = i < back ? layer_of(last - i) : 0;
-    const std::size_t kind = contents_[static_cast<std::size_t>(backward)].place(back - 1 - i);
-    const std::size_t ahead_kind = contents_[static_cast<std::size_t>(forward)].place(i);
-    if (i >= back) {
-      sum.seconds += blocks.layers[own].of(ahead_kind).cost.forward.seconds;
-    } else if (i >= ahead) {
-      sum.seconds += blocks.layers[other].of(kind).gradients(direction).seconds;
-    } else {
-      const BlockCost& pair = blocks.layers[own].of(kind).pairs.of(direction)[other];
-      sum.seconds += pair.seconds;
-      sum.least_s += pair.compute_s;
-    }
-  }
-  return sum;
-}
-
-/// Sets the seconds of turns of two parts: their layers side by side, embedding and head by
-/// themselves.
-void PipelinePricer::set_pair_seconds(const BlockCosts& blocks, const Plan& plan,
-                                      std::int64_t position) {
-  const Placement placement = placement_of(plan);
-  const auto at = static_cast<std::size_t>(position);
-  const BlockPairCost& embedding = blocks.embedding_with(recompute_at(plan.recompute, position));
-  for (std::int64_t forward = 0; forward < placement.chunks(); ++forward) {
-    const Place own{position, forward};
-    PartSeconds& part = turn_seconds_.parts[at][static_cast<std::size_t>(forward)];
-    PartSeconds& floor = turn_floors_.parts[at][static_cast<std::size_t>(forward)];
-    const auto add = [&](Direction direction, std::vector<double> Beside<double>::* list) {
-      for (std::int64_t backward = 0; backward < placement.chunks(); ++backward) {
-        const Place other{position, backward};
-        const PairSeconds layers = pair_layers(blocks, placement.model_chunk(own),
-                                               placement.model_chunk(other), direction);
-        double seconds = layers.seconds;
-        if (placement.holds_embedding(own)) seconds += embedding.forward.seconds;
-        const auto ahead = static_cast<double>(blocks.multi_tokens);
-        if (placement.holds_head(own)) seconds += blocks.head.forward.seconds;
-        if (placement.holds_head(own) && ahead > 0) {
-          seconds += ahead * multi_token(blocks, placement.model_chunk(own)).forward.seconds;
-        }
-        const bool ends = direction != Direction::kWeightGradient;
-        if (ends && placement.holds_embedding(other)) seconds += embedding.backward.seconds;
-        if (ends && placement.holds_head(other)) seconds += blocks.head.backward.seconds;
-        if (ends && placement.holds_head(other) && ahead > 0) {
-          seconds += ahead * multi_token(blocks, placement.model_chunk(other)).backward.seconds;
-        }
-        (part.beside.*list).push_back(seconds);
-        (floor.beside.*list).push_back(layers.least_s);
-      }
-    };
-    add(Direction::kBackward, &Beside<double>::backward);
-    if (!traits_of(plan.schedule.kind).braids) continue;
-    add(Direction::kDataGradient, &Beside<double>::data);
-    add(Direction::kWeightGradient, &Beside<double>::weight);
-  }
-}
-
 /// Floors of turns, for a plan's messages to be laid around, or played at once: what is played of
 /// long pipelines stands for all of it in their seconds, and bounds nothing.
 void PipelinePricer::set_turn_floors(PipelineCost& cost, const Plan& plan, Played played) {
@@ -342,9 +266,9 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
       continue;
     }
     cost.stages.push_back(stage(blocks, plan, position));
-    cost.stages.back().activations = activations(plan, cost.stages.back());
     set_seconds(plan, cost.stages.back(), position, send);
-    if (plan.schedule.strands > 1) set_pair_seconds(blocks, plan, position);
+    if (plan.schedule.strands > 1) set_pairs(blocks, plan, position);
+    cost.stages.back().activations = activations(plan, cost.stages.back());
     set_load(cost.stages.back(), plan, send);
   }
   set_floors(cost, plan, send);

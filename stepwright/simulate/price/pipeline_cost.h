@@ -53,13 +53,13 @@ class PipelinePricer {
                    const Send& send);
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
                         const Send& send);
-  void set_pair_seconds(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
-  struct PairSeconds {
-    double seconds = 0;
-    double least_s = 0;
-  };
-  [[nodiscard]] PairSeconds pair_layers(const BlockCosts& blocks, std::int64_t forward,
-                                        std::int64_t backward, Direction direction) const;
+  void set_pairs(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
+  /// A turn of two parts of the position at hand, block by block.
+  struct PairTurn;
+  [[nodiscard]] PairTurn pair_turn(const BlockCosts& blocks, const Plan& plan, const Place& forward,
+                                   const Place& backward, Direction direction) const;
+  void add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
+                  std::int64_t backward, Direction direction) const;
   void repeat_position(std::size_t at);
   void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
@@ -74,7 +74,10 @@ class PipelinePricer {
   std::vector<std::int64_t> split_;
   std::vector<ChunkContent> contents_;  ///< Per chunk of the model.
   std::vector<ChunkCost> chunks_;       ///< Of the position at hand.
-  std::vector<double> forward_;         ///< Per position: seconds of one micro-batch.
+  /// Of the position at hand, by chunk, where two strands run: the largest moments of its forward
+  /// beside a part of a backward, beside what waits before both.
+  std::vector<Beside<PeakBytes>> pair_peaks_;
+  std::vector<double> forward_;  ///< Per position: seconds of one micro-batch.
   std::vector<double> backward_;
   std::vector<double> slowest_chunk_;        ///< Per chunk of a stage: the most of all positions.
   std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.

@@ -22,9 +22,8 @@ PlayedSchedule made(const ScheduleStore::Key& key) {
 WaitingTurns what_waits(const PlayedSchedule& schedule) {
   WaitingTurns waiting;
   for (const Turns& turns : schedule.turns) {
-    const std::vector<Part> parts = parts_of(turns);
-    waiting.fullest.push_back(fullest_moments(parts, schedule.placement.chunks()));
-    waiting.weights_at_end.push_back(weights_at_end(parts));
+    waiting.fullest.push_back(fullest_moments(turns, schedule.placement.chunks()));
+    waiting.weights_at_end.push_back(weights_at_end(parts_of(turns)));
   }
   return waiting;
 }

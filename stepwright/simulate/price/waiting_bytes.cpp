@@ -21,6 +21,53 @@ double all_waiting(const std::vector<ChunkCost>& chunks, const Plan& plan, std::
   return bytes;
 }
 
+/// The part of a turn that frees what waits, where one does.
+const Part& freeing(const Moment& moment) { return moment.beside ? *moment.beside : moment.part; }
+
+/// Takes a turn into account beside what waits before it.
+void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
+                 const std::vector<Beside<PeakBytes>>& pairs, const Moment& moment, bool cuts) {
+  double bytes = 0;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    bytes += moment.backward[i] * chunks[i].forward.retained_bytes +
+             moment.weight[i] * chunks[i].backward.retained_bytes;
+  }
+  const auto own = static_cast<std::size_t>(moment.part.chunk);
+  if (moment.beside) {
+    const auto other = static_cast<std::size_t>(moment.beside->chunk);
+    return most.keep(pairs[own].of(moment.beside->direction)[other], bytes);
+  }
+  const ChunkCost& chunk = chunks[own];
+  const Direction direction = moment.part.direction;
+  if (is_joint(direction) || is_pass(direction)) most.keep(chunk.joint(direction).peak, bytes);
+  switch (direction) {
+    case Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
+    case Direction::kWeightGradient:
+      most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
+      break;
+    case Direction::kBackward:
+      most.keep(cuts ? chunk.whole_peak : chunk.backward_peak,
+                bytes - chunk.forward.retained_bytes);
+      break;
+    case Direction::kDataGradient:
+      most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
+      break;
+    default: break;
+  }
+}
+
+/// The parameters whose gradients have begun, once for each micro-batch that waits.
+UnitSize begun_at(const std::vector<ChunkCost>& chunks, const Moment& moment) {
+  const Part& part = freeing(moment);
+  UnitSize size;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const bool runs =
+        part.direction == Direction::kWeightGradient && static_cast<std::size_t>(part.chunk) == i;
+    size.add(chunks[i].begun_size, moment.weight[i] - (runs ? 1 : 0));
+  }
+  return size;
+}
+
 }  // namespace
 
 PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
@@ -55,44 +102,17 @@ double played_on_host(const std::vector<ChunkCost>& chunks, const std::vector<Mo
   return most;
 }
 
-PeakBytes played_bytes(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest,
-                       bool cuts, StageCost& stage) {
+PeakBytes played_bytes(const std::vector<ChunkCost>& chunks,
+                       const std::vector<Beside<PeakBytes>>& pairs,
+                       const std::vector<Moment>& fullest, bool cuts, StageCost& stage) {
   PeakBytes most;
+  const Moment* largest = nullptr;
   for (const Moment& moment : fullest) {
-    double bytes = 0;
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      bytes += moment.backward[i] * chunks[i].forward.retained_bytes +
-               moment.weight[i] * chunks[i].backward.retained_bytes;
-    }
-    const ChunkCost& chunk = chunks[static_cast<std::size_t>(moment.part.chunk)];
     const double before = most.any;
-    const Direction direction = moment.part.direction;
-    if (is_joint(direction) || is_pass(direction)) {
-      most.keep(chunk.joint(direction).peak, bytes);
-    }
-    switch (direction) {
-      case Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
-      case Direction::kWeightGradient:
-        most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
-        break;
-      case Direction::kBackward:
-        most.keep(cuts ? chunk.whole_peak : chunk.backward_peak,
-                  bytes - chunk.forward.retained_bytes);
-        break;
-      case Direction::kDataGradient:
-        most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
-        break;
-      default: break;
-    }
-    if (most.any == before) continue;
-    stage.deferred_size = {};
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      const bool runs = moment.part.direction == Direction::kWeightGradient &&
-                        static_cast<std::size_t>(moment.part.chunk) == i;
-      const std::int64_t waiting = moment.weight[i] - (runs ? 1 : 0);
-      stage.deferred_size.add(chunks[i].begun_size, waiting);
-    }
+    keep_moment(most, chunks, pairs, moment, cuts);
+    if (most.any != before) largest = &moment;
   }
+  if (largest != nullptr) stage.deferred_size = begun_at(chunks, *largest);
   return most;
 }
 

@@ -18,11 +18,13 @@ double waiting_on_host(const std::vector<ChunkCost>& chunks, const Plan& plan,
                        std::int64_t position, std::int64_t micro_batches);
 double played_on_host(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest);
 
-/// The largest of a schedule's fullest moments at a position: what waits, and the part that is
-/// about to run. What waits for weight gradients is what the data gradients' part kept; `stage` is
-/// told the parameters whose gradients have begun then. `cuts`: whether the schedule cuts
+/// The largest of a schedule's fullest moments at a position: what waits, and the turn that is
+/// about to begin. What waits for weight gradients is what the data gradients' part kept; `stage`
+/// is told the parameters whose gradients have begun then. `pairs`: by chunk the largest moments of
+/// its forward beside a backward, beside what waits before both; `cuts`: whether the schedule cuts
 /// backwards.
-PeakBytes played_bytes(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest,
-                       bool cuts, StageCost& stage);
+PeakBytes played_bytes(const std::vector<ChunkCost>& chunks,
+                       const std::vector<Beside<PeakBytes>>& pairs,
+                       const std::vector<Moment>& fullest, bool cuts, StageCost& stage);
 
 }  // namespace stepwright

@@ -1,0 +1,124 @@
+// Turns of a pipeline in which a forward runs beside a backward.
+#include <algorithm>
+#include <numeric>
+
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/pipeline_cost.h"
+
+namespace stepwright {
+
+struct PipelinePricer::PairTurn {
+  double seconds = 0;
+  /// Computation of layers side by side, which nothing lets begin before both are there.
+  double least_s = 0;
+  PeakBytes peak;          ///< Beside what waits before it.
+  double alive_bytes = 0;  ///< Beyond what waited before it.
+
+  /// Runs a block that frees what another has kept for it.
+  void run(const BlockCost& block, double freed_bytes) {
+    seconds += block.seconds;
+    peak.keep(block.peak, alive_bytes - freed_bytes);
+    alive_bytes += block.retained_bytes - freed_bytes;
+  }
+};
+
+/// The layers of a chunk of the model forward beside those of another backward, the first beside
+/// the last; what one has more of runs alone. Of a forward that recomputes other than its backward
+/// no moment of both is known.
+void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
+                                std::int64_t backward, Direction direction) const {
+  const auto at = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk); };
+  const auto classes_of = [&](std::int64_t chunk) {
+    return layers_.class_of.begin() +
+           std::accumulate(split_.begin(), split_.begin() + chunk, std::int64_t{0});
+  };
+  const std::int64_t ahead = split_[at(forward)];
+  const std::int64_t back = split_[at(backward)];
+  const auto first = classes_of(forward);
+  const auto behind = classes_of(backward) + back;
+  const ChunkContent& own_content = contents_[at(forward)];
+  const ChunkContent& other_content = contents_[at(backward)];
+  for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
+    const std::size_t kind = other_content.place(back - 1 - i);
+    const std::size_t ahead_kind = own_content.place(i);
+    if (i >= back) {
+      turn.run(blocks.layers[first[i]].of(ahead_kind).cost.forward, 0);
+      continue;
+    }
+    const std::size_t which = behind[-1 - i];
+    const BlockCosts::Recomputed& other = blocks.layers[which].of(kind);
+    const BlockCost& gradients = other.gradients(direction);
+    const double freed_bytes = direction == Direction::kWeightGradient
+                                   ? other.split().data.retained_bytes
+                                   : other.cost.forward.retained_bytes;
+    if (i >= ahead) {
+      turn.run(gradients, freed_bytes);
+      continue;
+    }
+    const BlockCosts::Layer& own = blocks.layers[first[i]];
+    const BlockCost& pair = own.of(kind).pairs.of(direction)[which];
+    turn.seconds += pair.seconds;
+    turn.least_s += pair.compute_s;
+    if (kind == ahead_kind) turn.peak.keep(pair.peak, turn.alive_bytes - freed_bytes);
+    turn.alive_bytes +=
+        own.of(ahead_kind).cost.forward.retained_bytes + gradients.retained_bytes - freed_bytes;
+  }
+}
+
+/// Layers side by side, embedding and head by themselves, in the order of the step
+/// (`step/pair_sequence.cpp`).
+PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, const Plan& plan,
+                                                   const Place& forward, const Place& backward,
+                                                   Direction direction) const {
+  const Placement placement = placement_of(plan);
+  const BlockPairCost& embedding =
+      blocks.embedding_with(recompute_at(plan.recompute, forward.position));
+  const auto multi_tokens = [&](const Place& place, const auto& run) {
+    for (std::int64_t i = 0; i < blocks.multi_tokens; ++i) {
+      run(multi_token(blocks, placement.model_chunk(place)));
+    }
+  };
+  const auto back = [](PairTurn& turn, const BlockPairCost& block) {
+    turn.run(block.backward, block.forward.retained_bytes);
+  };
+  const bool ends = direction != Direction::kWeightGradient;
+  PairTurn turn;
+  if (ends && placement.holds_head(backward)) {
+    multi_tokens(backward, [&](const BlockPairCost& block) { back(turn, block); });
+    back(turn, blocks.head);
+  }
+  if (placement.holds_embedding(forward)) turn.run(embedding.forward, 0);
+  add_layers(turn, blocks, placement.model_chunk(forward), placement.model_chunk(backward),
+             direction);
+  if (ends && placement.holds_embedding(backward)) back(turn, embedding);
+  if (placement.holds_head(forward)) {
+    turn.run(blocks.head.forward, 0);
+    multi_tokens(forward, [&](const BlockPairCost& block) { turn.run(block.forward, 0); });
+  }
+  return turn;
+}
+
+/// Sets seconds and largest moments of turns of two parts.
+void PipelinePricer::set_pairs(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
+  const std::int64_t chunks = placement_of(plan).chunks();
+  const auto at = static_cast<std::size_t>(position);
+  pair_peaks_.assign(static_cast<std::size_t>(chunks), {});
+  for (std::int64_t forward = 0; forward < chunks; ++forward) {
+    const auto own = static_cast<std::size_t>(forward);
+    const auto add = [&](Direction direction, auto list) {
+      for (std::int64_t backward = 0; backward < chunks; ++backward) {
+        const PairTurn turn =
+            pair_turn(blocks, plan, {position, forward}, {position, backward}, direction);
+        list(turn_seconds_.parts[at][own].beside).push_back(turn.seconds);
+        list(turn_floors_.parts[at][own].beside).push_back(turn.least_s);
+        list(pair_peaks_[own]).push_back(turn.peak);
+      }
+    };
+    add(Direction::kBackward, [](auto& beside) -> auto& { return beside.backward; });
+    if (!traits_of(plan.schedule.kind).braids) continue;
+    add(Direction::kDataGradient, [](auto& beside) -> auto& { return beside.data; });
+    add(Direction::kWeightGradient, [](auto& beside) -> auto& { return beside.weight; });
+  }
+}
+
+}  // namespace stepwright
