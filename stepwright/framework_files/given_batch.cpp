@@ -83,6 +83,10 @@ void take_packing(const Fields& fields, std::string_view flag, const PackingWord
                   const Given& given, Draft& draft) {
   if (packs_documents(fields, flag, given)) {
     draft.packing = words;
+    if (Packing& own = draft.packing->packing; own.kind != PackingKind::kFirstFit) {
+      own.order = {};
+      own.group = 0;
+    }
     static_cast<void>(fields.find(flag));
   } else if (read_given_batch(given.batch).documents && !draft.packing) {
     draft.packing = {.packing = {.pad_to = PadTo::kLongest, .too_long = words.packing.too_long}};

@@ -38,6 +38,19 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
   }
 }
 
+/// What only first fit reads of a packing.
+void add_unread_packing(const Packing& packing, std::vector<std::string>& notes) {
+  if (packing.kind == PackingKind::kFirstFit) return;
+  const auto add = [&](std::string_view key) {
+    notes.push_back(
+        fmt::format("batch.packing.{} is not used: only first-fit reads it, and the "
+                    "packing is {}.",
+                    key, name_of(kPackingKindNames, packing.kind)));
+  };
+  if (packing.order != PackingOrder{}) add("order");
+  if (packing.group > 0) add("group");
+}
+
 std::string encoder_note(const Encoder& encoder) {
   const std::int64_t parameters = encoder.parameters + encoder.projector;
   const std::string count =
@@ -75,6 +88,7 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   std::vector<std::string> notes = job.notes;
   for (std::string& note : unlikely_figures(job.cluster)) notes.push_back(std::move(note));
   add_unlikely_limit(job, notes);
+  if (job.documents) add_unread_packing(job.documents->packing, notes);
   if (job.model.multi_token_layers > 0 && !job.model.count_multi_token) {
     notes.emplace_back(
         "The model's multi-token prediction layers are counted neither in its parameters nor in "

@@ -6,13 +6,17 @@
 
 #include "stepwright/packing/length_file.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/notes.h"
 #include "tests/folder.h"
 #include "tests/plan/refusal.h"
 
 namespace stepwright {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Job job_of(const std::string& batch, const std::filesystem::path& directory = {}) {
   return read_job(Document::parse("stepwright: job/2\nmodel: llama-3-8b\n"
@@ -73,6 +77,19 @@ TEST(DocumentBatch, ASetFieldPacksAgain) {
   EXPECT_EQ(longer.job.documents->packs.documents, (LengthHistogram{{300, 6}}));
   EXPECT_EQ(with_field(planned, "batch.packing.kind=none").job.documents->packs.documents,
             (LengthHistogram{{300, 1}}));
+}
+
+TEST(DocumentBatch, WhatOnlyFirstFitReadsIsNotedBesideOthers) {
+  const auto notes = [](const std::string& kind) {
+    return plan_notes({job_of("sequences: 8, length: 1000, lengths: {histogram: [[300, 1]]}, "
+                              "packing: {order: arrival, group: 10, kind: " +
+                              kind + "}"),
+                       Plan{}});
+  };
+  EXPECT_THAT(notes("greedy"),
+              ElementsAre(AllOf(HasSubstr("packing.order is not used"), HasSubstr("is greedy")),
+                          HasSubstr("packing.group is not used")));
+  EXPECT_THAT(notes("first-fit"), IsEmpty());
 }
 
 TEST(DocumentBatch, RefusesWhatCannotBe) {
