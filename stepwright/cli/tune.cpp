@@ -130,12 +130,16 @@ class Tune : public Command {
     if (std::string note = method_note(job); !note.empty()) result.notes.push_back(std::move(note));
     if (!helps.empty() && json()) result.notes.push_back(remedies_text(helps));
     if (fits && !plan_.empty()) write_plan({result.job, result.plans.front().plan}, console);
-    const Prediction best = predict({result.job, result.plans.front().plan});
+    const Plan& plan = result.plans.front().plan;
+    const Prediction best = predict({result.job, plan});
+    const std::vector<FrameworkRun> frameworks =
+        framework_runs(result.job, plan, thread_count(options_));
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     nlohmann::ordered_json answer;
     if (json() || report_.wanted()) {
-      answer = to_json(result, best, compared, sweep, run);
+      answer = tune_json(result, best, frameworks);
+      add_asked(answer, result, compared, sweep, run);
       answer["more_memory"] = more_memory_json(result, more);
       answer["two_strands"] = two_strands_json(result, strands);
     }
@@ -143,7 +147,7 @@ class Tune : public Command {
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << tune_text(result, best, {more, strands, run, helps},
+      console.out << tune_text(result, best, {more, strands, run, helps, frameworks},
                                {.plain_list = app().count("--top") > 0, .verbose = verbose_});
       if (compared) console.out << against_text(result, *compared);
       if (run) console.out << run_text(result, *run);
@@ -212,15 +216,12 @@ class Tune : public Command {
     report_.write(console, job_line(result.job), answer, pictures);
   }
 
-  [[nodiscard]] nlohmann::ordered_json to_json(const TuneResult& result, const Prediction& best,
-                                               const std::optional<Against>& compared,
-                                               const std::optional<Sweep>& sweep,
-                                               const std::optional<TrainingRun>& run) const {
-    nlohmann::ordered_json answer = tune_json(result, best);
+  static void add_asked(nlohmann::ordered_json& answer, const TuneResult& result,
+                        const std::optional<Against>& compared, const std::optional<Sweep>& sweep,
+                        const std::optional<TrainingRun>& run) {
     if (run) add_runs(answer, result, *run);
     if (compared) answer["against"] = against_json(result, *compared);
     if (sweep) answer["sweep"] = sweep_json(*sweep, run);
-    return answer;
   }
 
   std::string job_;

@@ -264,9 +264,8 @@ std::string tune_text(const TuneResult& result, const Prediction& best, const Tu
     text += front_text(result.pareto) + more_memory_text(result, extras.more_memory);
   }
   const Plan& plan = result.plans.front().plan;
-  const std::vector<FrameworkRun> runs = framework_runs(result.job, plan);
-  text += strands_text(result, extras.strands) + runs_on_text(runs, plan);
-  if (detail.verbose) text += nearest_text(runs, plan);
+  text += strands_text(result, extras.strands) + runs_on_text(extras.frameworks, plan);
+  if (detail.verbose) text += nearest_text(extras.frameworks, plan);
   text += baseline_text(result) + counts_text(result);
   if (detail.verbose) text += refusals_text(result.rejected);
   return text + notes_text(all_notes(result, best)) +

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/more_memory.h"
 #include "stepwright/tune/remedies.h"
 #include "stepwright/tune/training_run.h"
@@ -19,6 +20,7 @@ struct TuneExtras {
   std::optional<StrandsGain> strands;
   std::optional<TrainingRun> run;  ///< What the person wants to train.
   std::vector<FittingJob> remedies;
+  std::vector<FrameworkRun> frameworks;  ///< Of the best plan.
 };
 
 /// How much `stepwright tune` prints.

@@ -23,6 +23,15 @@ inline bool before(const Candidate& a, const Candidate& b) {
   return std::tie(a.key, a.text) < std::tie(b.key, b.text);
 }
 
+/// The order in which candidates are played: turns are kept for some schedules only, so that plans
+/// that play the same come one after the other.
+inline bool plays_before(const Candidate& a, const Candidate& b) {
+  const auto played = [](const Plan& plan) {
+    return std::tie(plan.parallel.pipeline, plan.parallel.data, plan.micro_batch, plan.schedule);
+  };
+  return played(a.plan) < played(b.plan);
+}
+
 /// The share of the best plan's time by which one that was left out may be faster, by its bound,
 /// without being looked at again.
 inline constexpr double kWantedGap = 0.02;

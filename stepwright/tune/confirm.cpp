@@ -98,11 +98,7 @@ void simulate_below(Evaluation& evaluation, std::vector<Candidate>& candidates, 
 }  // namespace
 
 void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates, Played played) {
-  // Turns are kept for some schedules only: plans that play the same come one after the other.
-  std::ranges::stable_sort(candidates, {}, [](const Candidate& one) {
-    return std::tie(one.plan.parallel.pipeline, one.plan.parallel.data, one.plan.micro_batch,
-                    one.plan.schedule);
-  });
+  std::ranges::stable_sort(candidates, plays_before);
   const auto workers = static_cast<std::size_t>(std::max(1, evaluation.threads()));
   parallel_for(evaluation.threads(), workers, [&](std::size_t worker) {
     Pricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());

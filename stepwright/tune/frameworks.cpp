@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stepwright/core/parallel.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/evaluation.h"
@@ -23,24 +24,30 @@ std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumerati
   return refusals;
 }
 
-std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan) {
-  std::vector<FrameworkRun> runs;
-  for (const std::string_view name : kFrameworkNames) {
-    Job there = job;
-    if (name != job.framework.name) there.framework = {.name = std::string(name)};
-    there.kernels = started_kernels(there);
-    FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, there, plan)};
-    if (run.plan) {
-      const CostModel cost(there);
-      const TunedPlan tuned =
-          simulate_plan(there, cost, *run.plan, Pricer(there, cost).price(*run.plan));
-      run.attention = there.kernels.attention;
-      run.price_s = tuned.price_s;
-      run.step_time_s = tuned.step_time_s;
-      run.fits = tuned.fits;
-    }
-    runs.push_back(std::move(run));
-  }
+namespace {
+
+FrameworkRun framework_run(std::string_view name, const Job& job, const Plan& plan) {
+  Job there = job;
+  if (name != job.framework.name) there.framework = {.name = std::string(name)};
+  there.kernels = started_kernels(there);
+  FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, there, plan)};
+  if (!run.plan) return run;
+  const CostModel cost(there);
+  const TunedPlan tuned =
+      simulate_plan(there, cost, *run.plan, Pricer(there, cost).price(*run.plan));
+  run.attention = there.kernels.attention;
+  run.price_s = tuned.price_s;
+  run.step_time_s = tuned.step_time_s;
+  run.fits = tuned.fits;
+  return run;
+}
+
+}  // namespace
+
+std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan, int threads) {
+  std::vector<FrameworkRun> runs(std::size(kFrameworkNames));
+  parallel_for(threads, runs.size(),
+               [&](std::size_t i) { runs[i] = framework_run(kFrameworkNames[i], job, plan); });
   return runs;
 }
 

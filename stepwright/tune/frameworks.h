@@ -27,7 +27,7 @@ struct FrameworkRun {
 
 /// One for each of `kFrameworkNames`, in that order. The plan is legal and canonical. The framework
 /// of the job runs it as `predict` says, but for kernels that its files do not start.
-std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan);
+std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan, int threads = 1);
 
 /// Frameworks that do not run a plan as it is, and the nearest that they all run.
 struct NearestRun {

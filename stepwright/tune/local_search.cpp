@@ -73,6 +73,8 @@ void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
   for (Candidate* candidate : candidates) {
     if (known_.try_emplace(candidate->text).second) fresh.push_back(candidate);
   }
+  std::ranges::stable_sort(
+      fresh, [](const Candidate* a, const Candidate* b) { return plays_before(*a, *b); });
   each(threads, fresh.size(), [&](Pricer& pricer, std::size_t i) {
     fresh[i]->price = pricer.played_price(fresh[i]->plan);
   });

@@ -8,7 +8,6 @@
 #include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/alternatives.h"
-#include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
 namespace {
@@ -143,11 +142,11 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   return out;
 }
 
-Json tune_json(const TuneResult& result, const Prediction& best) {
+Json tune_json(const TuneResult& result, const Prediction& best,
+               const std::vector<FrameworkRun>& runs) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
   const Plan& plan = result.plans.front().plan;
-  const std::vector<FrameworkRun> runs = framework_runs(result.job, plan);
   return {{"plans", plans},
           {"alternatives", alternatives_json(result)},
           {"starts", starts_json(runs, plan)},

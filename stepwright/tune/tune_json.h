@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune.h"
 
 namespace stepwright {
@@ -14,8 +15,9 @@ namespace stepwright {
 std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best);
 
 /// The document of `tune --json`; keys as in docs/formats.md. `plan` is `plan_json`; `best` is the
-/// prediction of the first plan.
-nlohmann::ordered_json tune_json(const TuneResult& result, const Prediction& best);
+/// prediction of the first plan, `runs` says how frameworks run it.
+nlohmann::ordered_json tune_json(const TuneResult& result, const Prediction& best,
+                                 const std::vector<FrameworkRun>& runs);
 
 /// One simulated plan as it stands in `plans`.
 nlohmann::ordered_json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned);

@@ -221,8 +221,9 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
 
 TEST(FrameworkSearch, TheAnswerSaysWhoRunsEachPlan) {
   const TuneResult result = tune(small_tune_job(), few());
+  const Plan& best = result.plans.front().plan;
   const nlohmann::ordered_json json =
-      tune_json(result, predict({result.job, result.plans.front().plan}));
+      tune_json(result, predict({result.job, best}), framework_runs(result.job, best, 2));
   std::set<std::string> seen;
   for (const auto& plan : json["plans"]) EXPECT_THAT(plan["runs_on"], Contains("stepwright"));
   for (const auto& name : json["plans"][0]["runs_on"]) seen.insert(name);

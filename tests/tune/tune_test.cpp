@@ -32,7 +32,8 @@ std::string failure(const Job& job) {
 }
 
 nlohmann::ordered_json answer_of(const TuneResult& result) {
-  return tune_json(result, predict({result.job, result.plans.front().plan}));
+  const Plan& plan = result.plans.front().plan;
+  return tune_json(result, predict({result.job, plan}), framework_runs(result.job, plan));
 }
 
 TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
