@@ -15,11 +15,13 @@ void write_whole(ShardReader& reader, const std::filesystem::path& path) {
   const CheckpointIndex& index = reader.index();
   std::vector<StoredTensor> entries;
   for (const IndexedTensor& tensor : index.tensors) {
+    if (!has_weights(index, tensor)) continue;
     entries.push_back({.name = tensor.name, .dtype = index.dtype, .shape = tensor.shape});
   }
   DurableFile file(path);
   file.write(safetensors_header(entries));
   for (const IndexedTensor& tensor : index.tensors) {
+    if (!has_weights(index, tensor)) continue;
     const std::int64_t elements = tensor.elements();
     const Piece all{.begin = 0, .length = elements};
     std::vector<std::byte> bytes(static_cast<std::size_t>(elements * element_bytes(index.dtype)));

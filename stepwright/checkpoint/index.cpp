@@ -16,6 +16,15 @@ std::int64_t IndexedTensor::elements() const {
   return count;
 }
 
+const std::vector<std::string>& states_of(const CheckpointIndex& index,
+                                          const IndexedTensor& tensor) {
+  return tensor.states.empty() ? index.states : tensor.states;
+}
+
+bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor) {
+  return states_of(index, tensor).front() == kWeightsState;
+}
+
 void add_part(CheckpointIndex& index, const ShardPart& part) {
   std::map<std::string_view, IndexedTensor*> known;
   const auto file = std::ssize(index.files);
@@ -26,10 +35,11 @@ void add_part(CheckpointIndex& index, const ShardPart& part) {
     const auto found = known.find(own.name);
     IndexedTensor* whole = found != known.end() ? found->second : nullptr;
     if (whole == nullptr)
-      whole = &index.tensors.emplace_back(IndexedTensor{own.name, own.shape, {}});
-    if (whole->shape != own.shape) {
-      throw Error(ErrorKind::kRuntime, fmt::format("{}: ranks disagree about the shape of '{}'",
-                                                   part.file.name, own.name));
+      whole = &index.tensors.emplace_back(IndexedTensor{own.name, own.shape, {}, own.states});
+    if (whole->shape != own.shape || whole->states != own.states) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("{}: ranks disagree about the shape or the states of '{}'",
+                              part.file.name, own.name));
     }
     for (const IndexedSlice& slice : own.slices) whole->slices.push_back({file, slice.pieces});
   }

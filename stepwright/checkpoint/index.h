@@ -36,6 +36,8 @@ struct IndexedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<IndexedSlice> slices;
+  /// Of the index's states those that it has; empty: all.
+  std::vector<std::string> states = {};
 
   [[nodiscard]] std::int64_t elements() const;
   bool operator==(const IndexedTensor&) const = default;
@@ -64,6 +66,13 @@ struct CheckpointIndex {
   std::vector<IndexedTensor> tensors;
   bool operator==(const CheckpointIndex&) const = default;
 };
+
+/// The states that a tensor of an index has.
+const std::vector<std::string>& states_of(const CheckpointIndex& index,
+                                          const IndexedTensor& tensor);
+
+/// Whether it has weights; else it is a state of an optimizer alone.
+bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor);
 
 /// The part of a checkpoint that one rank wrote: its file, and its part of each tensor (`slices`
 /// has one, file 0).

@@ -1,6 +1,8 @@
 // The index as a file: docs/formats.md, "Checkpoint".
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -33,6 +35,7 @@ IndexJson tensors_json(const std::vector<IndexedTensor>& tensors) {
       slices.push_back({{"file", slice.file}, {"pieces", pieces_json(slice.pieces)}});
     }
     list.push_back({{"name", tensor.name}, {"shape", tensor.shape}, {"slices", slices}});
+    if (!tensor.states.empty()) list.back()["states"] = tensor.states;
   }
   return list;
 }
@@ -146,6 +149,11 @@ IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& pa
   for (const IndexJson& slice : named.list("slices")) {
     tensor.slices.push_back(read_slice(slice, whole / 8, where, path));
   }
+  if (!named.has("states")) return tensor;
+  for (const IndexJson& state : named.list("states")) {
+    if (!state.is_string()) named.refuse("'states' holds something that is no text");
+    tensor.states.push_back(state.get<std::string>());
+  }
   return tensor;
 }
 
@@ -189,6 +197,11 @@ void check_names(const CheckpointIndex& index, const std::filesystem::path& path
   for (const IndexedTensor& tensor : index.tensors) {
     if (!names.insert(tensor.name).second) {
       refuse_index(path, fmt::format("tensor '{}' is listed twice", tensor.name));
+    }
+    for (const std::string& state : tensor.states) {
+      if (std::ranges::find(index.states, state) != index.states.end()) continue;
+      refuse_index(path, fmt::format("tensor '{}': '{}' is none of the states {}", tensor.name,
+                                     state, fmt::join(index.states, ", ")));
     }
     for (const IndexedSlice& slice : tensor.slices) {
       if (slice.file < std::ssize(index.files)) continue;

@@ -29,7 +29,7 @@ std::vector<std::string> flaws_of_checkpoint(const std::filesystem::path& direct
   }
   if (!flaws.empty()) return flaws;
   for (const IndexedTensor& tensor : reader->index().tensors) {
-    for (const std::string& state : reader->index().states) {
+    for (const std::string& state : states_of(reader->index(), tensor)) {
       passes(flaws, [&] { reader->read(tensor, state, {}, {}); });
     }
   }

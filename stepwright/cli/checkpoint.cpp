@@ -46,11 +46,11 @@ std::string checkpoint_text(const std::filesystem::path& path, const CheckpointI
   Table table{
       .columns = {{"tensor"}, {"shape"}, {"slices", Align::kRight}, {"size", Align::kRight}},
       .rows = {}};
-  const double width =
-      static_cast<double>(element_bytes(index.dtype)) * static_cast<double>(index.states.size());
+  const auto width = static_cast<double>(element_bytes(index.dtype));
   double bytes = 0;
   for (const IndexedTensor& tensor : index.tensors) {
-    const double size = width * static_cast<double>(tensor.elements());
+    const double size = width * static_cast<double>(states_of(index, tensor).size()) *
+                        static_cast<double>(tensor.elements());
     bytes += size;
     table.rows.push_back({tensor.name, fmt::format("{}", fmt::join(tensor.shape, " x ")),
                           fmt::format("{}", tensor.slices.size()), format_bytes(size)});
