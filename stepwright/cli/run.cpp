@@ -14,6 +14,7 @@
 #include "stepwright/cli/whole_run_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/runtime/launch/whole_number.h"
 
 namespace stepwright {
 namespace {
@@ -50,6 +51,7 @@ class WholeRuns : public Command {
         ->type_name("N");
     app()
         .add_option("--seed", seed_, "Of the random numbers of --simulate")
+        ->check(whole_number())
         ->type_name("N")
         ->capture_default_str();
     app()

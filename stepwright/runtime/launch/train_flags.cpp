@@ -4,11 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/weights.h"
+#include "stepwright/runtime/launch/whole_number.h"
 
 namespace stepwright {
 namespace {
@@ -75,7 +77,7 @@ constexpr TrainFlag kFlags[] = {
     {"--beta1", &TrainOptions::beta1, "B", "Of Adam's first moment"},
     {"--beta2", &TrainOptions::beta2, "B", "Of Adam's second moment"},
     {"--epsilon", &TrainOptions::epsilon, "E", "Of Adam"},
-    {"--weight-decay", &TrainOptions::weight_decay, "D", "Of adamw"},
+    {"--weight-decay", &TrainOptions::weight_decay, "D", "Of all but adam, adam_bf16 and sgd"},
     {"--clip", &TrainOptions::clip, "NORM", "Largest norm of the gradients; 0: any"}};
 
 void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
@@ -83,7 +85,8 @@ void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
 }
 template <class Value>
 void add_flag(CLI::App& app, const TrainFlag& flag, Value& value) {
-  app.add_option(flag.name, value, flag.help)->type_name(flag.type);
+  CLI::Option* option = app.add_option(flag.name, value, flag.help)->type_name(flag.type);
+  if constexpr (std::is_unsigned_v<Value>) option->check(whole_number());
 }
 
 void add_argument(std::vector<std::string>& words, const char* flag, bool value) {

@@ -23,7 +23,7 @@ struct TrainOptions {
   double beta1 = 0.9;
   double beta2 = 0.95;
   double epsilon = 1e-8;
-  double weight_decay = 0.1;  ///< Of adamw, on every parameter.
+  double weight_decay = 0.1;  ///< On every parameter; of adam, adam_bf16 and sgd none.
   double clip = 1.0;          ///< Of the gradients' norm; 0: none.
   double timeout_s = 60;      ///< How long a rank waits for others.
   bool skip_nan = false;      ///< Go on after a step whose loss is no number, without its update.
