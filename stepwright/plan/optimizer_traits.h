@@ -23,8 +23,10 @@ struct OptimizerTraits {
   int wide_moments = 0;               ///< Moments in the type of the masters.
   int wide_matrix_moments = 0;        ///< The same of elements of matrices.
   std::int64_t narrow_centibits = 0;  ///< Of narrower moments, of an element.
-  /// Numbers in fp32 for each row and each column of a matrix.
-  int edge_numbers = 0;
+  /// Elements of narrower moments that share a scale; 0: they have none.
+  std::int64_t scale_block = 0;
+  /// Matrices keep a number for each row and each column instead of elements.
+  bool sums_edges = false;
   /// Adam's fused update, which is what operators of updates were measured with.
   bool fused_adam = false;
   /// Its update is one pass over elements, so that a host can take over a part.
@@ -51,7 +53,7 @@ inline constexpr OptimizerTraits kOptimizerTraits[] = {
      .fused_adam = true,
      .can_offload = true},
     {.optimizer = Optimizer::kSgd, .fused_adam = true, .can_offload = true},
-    {.optimizer = Optimizer::kAdam8bit, .narrow_centibits = 2 * 800 + 2 * 3200 / kScaleBlock},
+    {.optimizer = Optimizer::kAdam8bit, .narrow_centibits = 2 * 800, .scale_block = kScaleBlock},
     {.optimizer = Optimizer::kMuon,
      .acts_on = ActsOn::kLayerMatrices,
      .wide_moments = 2,
@@ -60,7 +62,7 @@ inline constexpr OptimizerTraits kOptimizerTraits[] = {
     {.optimizer = Optimizer::kAdafactor,
      .acts_on = ActsOn::kMatrices,
      .wide_moments = 1,
-     .edge_numbers = 1}};
+     .sums_edges = true}};
 static_assert(std::size(kOptimizerTraits) == std::size(kOptimizerNames));
 
 constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
@@ -75,6 +77,11 @@ constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, const Sta
                                         bool of_matrix) {
   const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
   return traits.narrow_centibits + wide * size_bytes(types.master, 1) * 800;
+}
+
+/// The bytes of a sum of a row or a column, or of the scale of a block.
+constexpr std::int64_t number_bytes(const StateTypes& types) {
+  return types.master == DType::kFp64 ? 8 : 4;
 }
 
 /// The bytes of a copy of a parameter that its update computes with; 0 where there is none.

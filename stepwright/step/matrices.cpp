@@ -1,6 +1,7 @@
 #include "stepwright/step/matrices.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "stepwright/core/divide_up.h"
 #include "stepwright/plan/optimizer_traits.h"
@@ -15,13 +16,15 @@ struct Matrix {
   Split split{};
 };
 
+bool is_cut(Split split, std::int64_t cut) { return cut > 1 && split != Split::kReplicated; }
+
 /// FLOPs of a step and elements of its messages on each of `cut` ranks.
 void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update) {
-  const bool is_cut = update.cut > 1 && (m.split == Split::kColumn || m.split == Split::kRow);
-  if (!is_cut) {
+  if (!is_cut(m.split, update.cut)) {
     sum.flops += orthogonal_flops(m.rows, m.columns);
     return;
   }
+  ++sum.cut_updates;
   const bool rows = m.split == Split::kColumn;  // its outputs are cut
   const std::int64_t kept = rows ? m.columns : m.rows;
   const std::int64_t part = divide_up(rows ? m.rows : m.columns, update.cut);
@@ -38,11 +41,41 @@ void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update
   }
 }
 
+/// Two scales, one of each moment, for each block of what one rank of its states holds.
+MatrixSize scales_of(const LocalParameter& local, std::int64_t block) {
+  return {.numbers =
+              2 * local.blocks * divide_up(divide_up(local.elements(), local.blocks), block)};
+}
+
+/// `count` matrices of which sums of rows and columns are kept; 0: a parameter that is none.
+MatrixSize sums_of(const Parameter& whole, const LocalParameter& local, std::int64_t count,
+                   std::int64_t cut) {
+  const std::int64_t updates = std::max<std::int64_t>(1, count) * local.copies;
+  MatrixSize size{.count = count * local.copies,
+                  .updates = updates,
+                  .cut_updates = is_cut(whole.split, cut) ? updates : 0};
+  if (count == 0) return size;
+  const std::int64_t columns = count * local.columns;
+  size.elements = local.padded();
+  size.numbers = divide_up(local.copies * (local.rows + columns), local.blocks) * local.blocks;
+  if (is_cut(whole.split, cut)) {
+    size.payload = local.copies * (whole.split == Split::kRow ? local.rows : columns);
+  }
+  return size;
+}
+
 }  // namespace
 
-bool is_layer_matrix(std::string_view name, std::int64_t rows, std::int64_t columns) {
-  const bool end = name.starts_with("embedding.") || name.starts_with("head.");
-  return rows > 1 && columns > 1 && !end;
+std::vector<std::int64_t> matrix_rows(const Parameter& whole) {
+  if (whole.vector || whole.rows <= 1 || whole.columns <= 1) return {};
+  if (whole.name != "attention.qkv" || whole.fused[0] == 0) return {whole.rows};
+  std::vector<std::int64_t> rows;
+  std::ranges::copy_if(whole.fused, std::back_inserter(rows), [](auto part) { return part > 0; });
+  return rows;
+}
+
+bool is_of_layers(std::string_view name) {
+  return !name.starts_with("embedding.") && !name.starts_with("head.");
 }
 
 std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns) {
@@ -52,23 +85,20 @@ std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns) {
 
 MatrixSize matrices_of(const Parameter& whole, const LocalParameter& local,
                        const MatrixUpdate& update) {
-  const ActsOn acts_on = traits_of(update.optimizer).acts_on;
-  MatrixSize size;
-  if (acts_on == ActsOn::kElements || whole.vector || whole.frozen) return size;
-  if (local.rows == 1 || local.columns == 1) return size;
-  const bool of_layer = is_layer_matrix(whole.name, local.rows, local.columns);
-  if (acts_on == ActsOn::kLayerMatrices && !of_layer) return size;
-  const bool parts = whole.name == "attention.qkv" && whole.fused[0] > 0;
-  for (const std::int64_t rows : whole.fused) {
-    if (parts && rows == 0) continue;
-    ++size.count;
-    add_orthogonal(size, {parts ? rows : whole.rows, whole.columns, whole.split}, update);
-    if (!parts) break;
+  const OptimizerTraits& traits = traits_of(update.optimizer);
+  if (whole.frozen) return {};
+  if (traits.scale_block > 0) return scales_of(local, traits.scale_block);
+  if (traits.acts_on == ActsOn::kElements) return {};
+  const std::vector<std::int64_t> rows = matrix_rows(whole);
+  if (traits.sums_edges) return sums_of(whole, local, std::ssize(rows), update.cut);
+  if (rows.empty() || !is_of_layers(whole.name)) return {};
+  MatrixSize size{.count = std::ssize(rows)};
+  for (const std::int64_t each : rows) {
+    add_orthogonal(size, {each, whole.columns, whole.split}, update);
   }
-  size.edges = size.count * local.columns + local.rows;
-  size.elements = local.rows * local.columns;
   MatrixSize all;
-  return all.add(size, local.copies);
+  all.add(size, local.copies).elements = local.padded();
+  return all;
 }
 
 }  // namespace stepwright

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/job.h"
@@ -23,8 +24,14 @@ inline constexpr double kOrthogonalKernels = 3.0 * kOrthogonalSteps;
 /// with X, 4 m^2 n + 2 m^3.
 std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns);
 
-/// Whether a parameter of a layer is a matrix, as `ActsOn::kLayerMatrices` means it.
-bool is_layer_matrix(std::string_view name, std::int64_t rows, std::int64_t columns);
+/// The rows of the matrices that stand in a parameter one below the other: queries, keys and values
+/// are one each, gate and up one together (NVIDIA/Megatron-LM
+/// megatron/core/optimizer/emerging_optimizers.py, split_qkv). Empty of vectors and of what has one
+/// row or column.
+std::vector<std::int64_t> matrix_rows(const Parameter& whole);
+
+/// Whether the matrices of a parameter of this name are those of `ActsOn::kLayerMatrices`.
+bool is_of_layers(std::string_view name);
 
 /// How matrices are updated, and over how many tensor ranks (of experts expert-tensor ranks) they
 /// are cut.
@@ -34,11 +41,11 @@ struct MatrixUpdate {
   std::int64_t cut = 1;
 };
 
-/// The matrices that stand in a parameter, of which one rank holds `local`: queries, keys and
-/// values are one each, gate and up one together (NVIDIA/Megatron-LM
-/// megatron/core/optimizer/emerging_optimizers.py, split_qkv). A distributed step multiplies
-/// columns of its part alone and sums k x k products of the k that is not cut; parts are gathered
-/// in fp32 for a duplicated one.
+/// The matrices that stand in a parameter, of which one rank holds `local`, and what an optimizer
+/// keeps of it beside moments of elements. A distributed step multiplies columns of its part alone
+/// and sums k x k products of the k that is not cut; parts are gathered in fp32 for a duplicated
+/// one. Of sums those of columns are shared by ranks that have some of the rows each, and the
+/// reverse.
 MatrixSize matrices_of(const Parameter& whole, const LocalParameter& local,
                        const MatrixUpdate& update);
 

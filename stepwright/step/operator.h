@@ -180,6 +180,10 @@ enum class Purpose : std::uint8_t {
   kShareLoss,
   kGatherMatrices,  ///< Of gradients that an optimizer makes orthogonal.
   kShareProducts,   ///< Of columns of such matrices.
+  kReturnMatrices,  ///< Parts of them, from the ranks that have made them orthogonal.
+  kShareSums,       ///< Of squares of rows and columns of matrices.
+  kGatherMoments,   ///< Of those sums.
+  kShareSquares,    ///< Of updates, which are limited by their own norm.
   kColumns,         ///< A gather of columns, of which each tensor rank has some.
   // Exchanges of sequence parts against head parts (Ulysses).
   kQueries,
@@ -218,7 +222,7 @@ enum class Purpose : std::uint8_t {
 
 /// Whether a message is about parameters, gradients or what a step shares at its end.
 constexpr bool is_of_states(Purpose purpose) {
-  return purpose >= Purpose::kGatherParameters && purpose <= Purpose::kShareLoss;
+  return purpose >= Purpose::kGatherParameters && purpose <= Purpose::kShareSquares;
 }
 
 /// The kind of parallelism for which an operator communicates; the traffic ledger adds up by it.

@@ -12,10 +12,12 @@ namespace {
 MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
   if (ranks <= 1 || all.count == 0) return all;
   const std::int64_t count = divide_up(all.count, ranks);
-  const auto part = [&](std::int64_t whole) { return divide_up(whole, all.count) * count; };
+  const auto part = [&](std::int64_t whole) {
+    return whole / all.count * count + divide_up(whole % all.count * count, all.count);
+  };
   return {.elements = part(all.elements),
           .count = count,
-          .edges = part(all.edges),
+          .cut_updates = part(all.cut_updates),
           .flops = part(all.flops),
           .payload = part(all.payload)};
 }
@@ -35,9 +37,9 @@ void add(OptimizerShare& share, const Job& job, const Plan& plan, const UnitSize
   const std::int64_t matrices = whole ? mine.elements : divide_up(all.elements, ranks);
   share.elements += others + matrices;
   share.matrix_elements += matrices;
-  share.edges += whole ? mine.edges : divide_up(all.edges, ranks);
+  share.numbers += divide_up(all.numbers, ranks);
+  (spread.routed ? share.expert : share.dense) = orthogonal ? mine : all;
   if (!orthogonal) return;
-  (spread.routed ? share.expert : share.dense) = mine;
   share.moves_shards |= !whole && ranks > 1 && all.count > 0;
 }
 
@@ -58,7 +60,7 @@ std::int64_t moment_bytes(Optimizer optimizer, const StateTypes& types,
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
     return divide_up(elements * moment_centibits(traits, types, of_matrix), 800);
   };
-  return bytes(alone, false) + bytes(matrices, true) + 4 * traits.edge_numbers * share.edges;
+  return bytes(alone, false) + bytes(matrices, true) + number_bytes(types) * share.numbers;
 }
 
 std::int64_t optimizer_state_bytes(Optimizer optimizer, const StateTypes& types,

@@ -12,10 +12,10 @@ namespace stepwright {
 /// What one rank's optimizer holds and updates of the parameters of a position.
 struct OptimizerShare {
   std::int64_t elements = 0;  ///< Padding included.
-  /// Of them those in matrices that it treats as such, and their rows and columns.
+  /// Of them those in matrices that it treats as such.
   std::int64_t matrix_elements = 0;
-  std::int64_t edges = 0;
-  /// The matrices that it makes orthogonal.
+  std::int64_t numbers = 0;  ///< As `MatrixSize::numbers`.
+  /// The matrices that it makes orthogonal; of an optimizer that keeps sums all of its ranks'.
   MatrixSize dense, expert;
   bool moves_shards = false;  ///< Parts of matrices go to the ranks that make them orthogonal.
 };

@@ -42,20 +42,31 @@ struct Tensor {
 };
 
 /// The matrices among parameters that their optimizer treats as such (`OptimizerTraits::acts_on`),
-/// as one rank holds them; nothing of other optimizers.
+/// as one rank holds them, and what it keeps beside moments of elements; nothing of other
+/// optimizers.
 struct MatrixSize {
-  std::int64_t elements = 0;
+  std::int64_t elements = 0;  ///< With their padding.
   std::int64_t count = 0;
-  std::int64_t edges = 0;  ///< Rows and columns.
+  /// Sums of rows and columns, or scales of blocks of moments; with the padding that makes those of
+  /// a parameter as many on each rank of its states.
+  std::int64_t numbers = 0;
+  /// Updates that are limited by their own norm: one a matrix, one of each other parameter; and of
+  /// updates of whole matrices or parameters those of which tensor ranks have a part each.
+  std::int64_t updates = 0;
+  std::int64_t cut_updates = 0;
   /// Of one step of Newton and Schulz for each of them, as this rank does it.
   std::int64_t flops = 0;
   /// Elements of messages between tensor ranks for them: of gathers, or of sums.
   std::int64_t payload = 0;
 
+  [[nodiscard]] bool empty() const { return count + numbers + updates == 0; }
+
   MatrixSize& add(const MatrixSize& other, std::int64_t times) {
     elements += times * other.elements;
     count += times * other.count;
-    edges += times * other.edges;
+    numbers += times * other.numbers;
+    updates += times * other.updates;
+    cut_updates += times * other.cut_updates;
     flops += times * other.flops;
     payload += times * other.payload;
     return *this;

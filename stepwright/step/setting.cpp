@@ -40,6 +40,21 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
   return local;
 }
 
+/// What another end of the model lists under a name of its own: a table of so many columns, or a
+/// bias of its entries.
+LocalParameter shared_table(const Setting& s, Parameter whole, bool borrowed) {
+  whole.rows = s.model->vocabulary;
+  whole.split = Split::kVocabulary;
+  LocalParameter local{.name = whole.name,
+                       .rows = s.vocabulary,
+                       .columns = whole.columns,
+                       .borrowed = borrowed,
+                       .frozen = whole.frozen,
+                       .blocks = s.dense_blocks};
+  local.matrices = matrices_of(whole, local, {s.optimizer, s.muon, s.tensor});
+  return local;
+}
+
 std::vector<LocalParameter> localize(const std::vector<Parameter>& whole, const Setting& s) {
   std::vector<LocalParameter> local;
   local.reserve(whole.size());
@@ -160,12 +175,10 @@ std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool o
   if (!at_end) keep_tables(parameters);
   std::vector<LocalParameter> local = localize(parameters, setting);
   if (setting.model->tied) {
-    local.push_back({.name = "head.weight",
-                     .rows = setting.vocabulary,
-                     .columns = setting.model->hidden,
-                     .borrowed = !own_table,
-                     .frozen = setting.model->adapters || setting.model->frozen.embedding,
-                     .blocks = setting.dense_blocks});
+    const bool frozen = setting.model->adapters || setting.model->frozen.embedding;
+    const Parameter table{
+        .name = "head.weight", .columns = setting.model->hidden, .frozen = frozen};
+    local.push_back(shared_table(setting, table, !own_table));
   }
   return local;
 }
@@ -173,17 +186,15 @@ std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool o
 std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
                                                          bool own_table) {
   std::vector<LocalParameter> local = localize(multi_token_parameters(*setting.model), setting);
-  const auto table = [&](std::string_view name, std::int64_t columns, bool borrowed) {
-    local.push_back({.name = name,
-                     .rows = setting.vocabulary,
-                     .columns = columns,
-                     .borrowed = borrowed,
-                     .blocks = setting.dense_blocks});
+  const auto add = [&](const Parameter& table, bool borrowed) {
+    local.push_back(shared_table(setting, table, borrowed));
   };
   const std::int64_t h = setting.model->hidden;
-  if (!setting.model->tied) table("embedding.word", h, !own_table || depth > 0);
-  table("head.weight", h, true);
-  if (setting.model->head_bias) table("head.bias", 1, true);
+  if (!setting.model->tied) {
+    add({.name = "embedding.word", .columns = h}, !own_table || depth > 0);
+  }
+  add({.name = "head.weight", .columns = h}, true);
+  if (setting.model->head_bias) add({.name = "head.bias", .vector = true}, true);
   return local;
 }
 
@@ -194,7 +205,7 @@ UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
         &UnitSize::frozen_borrowed}) {
     this->*part += count * other.*part;
   }
-  if (other.dense_matrices.count + other.expert_matrices.count > 0) {
+  if (!other.dense_matrices.empty() || !other.expert_matrices.empty()) {
     dense_matrices.add(other.dense_matrices, count);
     expert_matrices.add(other.expert_matrices, count);
   }

@@ -65,6 +65,82 @@ void add_host(std::vector<Operator>& list, const Job& job, const Plan& plan,
   list.push_back(copy_operator(OperatorKind::kCopyFromHost, elements, types.master));
 }
 
+/// One kind of a plan's parameters, dense or routed.
+struct Side {
+  const Job& job;
+  const Plan& plan;
+  bool routed = false;
+
+  [[nodiscard]] DType wide() const { return exact_type(job.precision); }
+  [[nodiscard]] GroupKind tensor_ranks() const {
+    return routed ? GroupKind::kExpertTensor : GroupKind::kTensor;
+  }
+  /// The ranks that share states.
+  [[nodiscard]] GroupKind shards() const {
+    const StateSpread spread = routed ? routed_spread(plan) : dense_spread(plan);
+    return spread.group(plan.sharding.optimizer == Spread::kGlobal ? Reach::kWorld : Reach::kInner);
+  }
+};
+
+/// Of matrices that are made orthogonal.
+void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerShare& share,
+               const MatrixSize& matrices) {
+  const auto parts = [&](Purpose purpose) {
+    list.push_back({.group = side.shards(),
+                    .elements = share.moves_shards ? matrices.elements : 0,
+                    .type = side.wide(),
+                    .name = "matrices.parts",
+                    .purpose = purpose,
+                    .scheme = Scheme::kData,
+                    .kind = OperatorKind::kAllToAll});
+  };
+  parts(Purpose::kGatherMatrices);
+  const bool sums = side.job.muon == MuonForm::kDistributed;
+  const std::int64_t steps = sums ? kOrthogonalSteps : 1;
+  const std::int64_t elements = matrices.payload / steps;
+  const EndMessage of_step{
+      .group = side.tensor_ranks(),
+      .elements = elements,
+      .type = side.wide(),
+      .name = sums ? "matrices.products" : "matrices.gradients",
+      .purpose = sums ? Purpose::kShareProducts : Purpose::kGatherMatrices,
+      .scheme = Scheme::kTensor,
+      .kind = sums ? OperatorKind::kAllReduce : OperatorKind::kAllGather,
+      .bucket = matrices.cut_updates > 0 ? divide_up(elements, matrices.cut_updates) : 0};
+  list.insert(list.end(), static_cast<std::size_t>(steps), of_step);
+  parts(Purpose::kReturnMatrices);
+}
+
+/// Of matrices of which sums of rows and columns are kept, and of the norms of all updates.
+void add_sums(std::vector<EndMessage>& list, const Side& side, const MatrixSize& matrices) {
+  const bool split = side.plan.sharding.optimizer != Spread::kNone;
+  const auto add = [&](GroupKind group, std::int64_t elements, std::string_view name,
+                       Purpose purpose, OperatorKind kind) {
+    const bool squares = purpose == Purpose::kShareSquares;
+    const bool tensor = group == side.tensor_ranks();
+    list.push_back({.group = group,
+                    .elements = elements,
+                    .type = side.wide(),
+                    .name = name,
+                    .purpose = purpose,
+                    .scheme = squares  ? Scheme::kControl
+                              : tensor ? Scheme::kTensor
+                                       : Scheme::kData,
+                    .kind = kind});
+  };
+  constexpr std::string_view kSums = "matrices.sums";
+  constexpr std::string_view kSquares = "updates.squares";
+  const std::int64_t moments = split ? matrices.numbers : 0;
+  add(side.tensor_ranks(), matrices.payload, kSums, Purpose::kShareSums, OperatorKind::kAllReduce);
+  add(side.shards(), moments, kSums, Purpose::kShareSums, OperatorKind::kReduceScatter);
+  add(side.shards(), moments, "matrices.moments", Purpose::kGatherMoments,
+      OperatorKind::kAllGather);
+  add(side.shards(), split ? matrices.updates : 0, kSquares, Purpose::kShareSquares,
+      OperatorKind::kAllReduce);
+  add(side.tensor_ranks(), matrices.cut_updates, kSquares, Purpose::kShareSquares,
+      OperatorKind::kAllReduce);
+}
+
 }  // namespace
 
 Operator norm_operator(std::int64_t elements, DType gradient) {
@@ -78,8 +154,13 @@ Operator norm_operator(std::int64_t elements, DType gradient) {
 std::vector<Operator> update_operators(const Job& job, const Plan& plan,
                                        const OptimizerShare& share) {
   std::vector<Operator> list;
-  if (share.dense.count > 0) list.push_back(orthogonal_operator(share.dense, kDenseMatrices));
-  if (share.expert.count > 0) list.push_back(orthogonal_operator(share.expert, kExpertMatrices));
+  const bool orthogonal = traits_of(job.optimizer).acts_on == ActsOn::kLayerMatrices;
+  if (orthogonal && share.dense.count > 0) {
+    list.push_back(orthogonal_operator(share.dense, kDenseMatrices));
+  }
+  if (orthogonal && share.expert.count > 0) {
+    list.push_back(orthogonal_operator(share.expert, kExpertMatrices));
+  }
   const DType storage = storage_type(job.precision);
   const std::int64_t bytes = update_bytes_of_element(job.optimizer, state_types(job, plan), share);
   const std::int64_t moved = moved_elements(plan, share);
@@ -92,36 +173,20 @@ std::vector<Operator> update_operators(const Job& job, const Plan& plan,
   return list;
 }
 
-std::array<EndMessage, 4> matrix_messages(const Job& job, const Plan& plan,
-                                          const OptimizerShare& share) {
-  const bool sums = job.muon == MuonForm::kDistributed;
-  const DType wide = storage_type(job.precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
-  const auto between_tensor_ranks = [&](const MatrixSize& matrices, GroupKind group) {
-    const std::int64_t times = matrices.count * (sums ? kOrthogonalSteps : 1);
-    return EndMessage{.group = group,
-                      .elements = matrices.payload,
-                      .type = wide,
-                      .name = sums ? "matrices.products" : "matrices.gradients",
-                      .purpose = sums ? Purpose::kShareProducts : Purpose::kGatherMatrices,
-                      .scheme = Scheme::kTensor,
-                      .kind = sums ? OperatorKind::kAllReduce : OperatorKind::kAllGather,
-                      .bucket = times > 0 ? divide_up(matrices.payload, times) : 0};
-  };
-  const auto of_shards = [&](const MatrixSize& matrices, bool routed) {
-    const StateSpread spread = routed ? routed_spread(plan) : dense_spread(plan);
-    const bool all = plan.sharding.optimizer == Spread::kGlobal;
-    return EndMessage{.group = spread.group(all ? Reach::kWorld : Reach::kInner),
-                      .elements = share.moves_shards ? 2 * matrices.elements : 0,
-                      .type = wide,
-                      .name = "matrices.parts",
-                      .purpose = Purpose::kGatherMatrices,
-                      .scheme = Scheme::kData,
-                      .kind = OperatorKind::kAllToAll,
-                      .bucket = matrices.elements};
-  };
-  return {of_shards(share.dense, false), of_shards(share.expert, true),
-          between_tensor_ranks(share.dense, GroupKind::kTensor),
-          between_tensor_ranks(share.expert, GroupKind::kExpertTensor)};
+std::vector<EndMessage> matrix_messages(const Job& job, const Plan& plan,
+                                        const OptimizerShare& share) {
+  std::vector<EndMessage> list;
+  const OptimizerTraits& traits = traits_of(job.optimizer);
+  if (traits.acts_on == ActsOn::kElements) return list;
+  for (const bool routed : {false, true}) {
+    const MatrixSize& matrices = routed ? share.expert : share.dense;
+    if (traits.sums_edges) {
+      add_sums(list, {job, plan, routed}, matrices);
+    } else {
+      add_parts(list, {job, plan, routed}, share, matrices);
+    }
+  }
+  return list;
 }
 
 void ShardingBuilder::add_end(MessageWriter& out, const EndMessage& message) const {
@@ -152,8 +217,18 @@ Template ShardingBuilder::update(const Update& what) const {
   const OptimizerShare share = optimizer_share(job_, plan_, what.stage);
   out.compute(norm_operator(share.elements, state_types(job_, plan_).gradient));
   for (const EndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
-  for (const EndMessage& message : matrix_messages(job_, plan_, share)) add_end(out, message);
-  for (const Operator& op : update_operators(job_, plan_, share)) out.compute(op);
+  const std::vector<EndMessage> messages = matrix_messages(job_, plan_, share);
+  const auto returns = [](const EndMessage& m) { return m.purpose == Purpose::kReturnMatrices; };
+  for (const EndMessage& message : messages) {
+    if (!returns(message)) add_end(out, message);
+  }
+  for (const Operator& op : update_operators(job_, plan_, share)) {
+    const bool last = op.kind == OperatorKind::kOptimizer;
+    for (const EndMessage& message : messages) {
+      if (last && returns(message)) add_end(out, message);
+    }
+    out.compute(op);
+  }
   if (!refreshes_in_blocks(plan_)) add(out, what.stage, {DataMoment::kAfterStep}, Stream::kCompute);
   return std::move(out.builder.piece());
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "stepwright/step/optimizer_share.h"
@@ -17,9 +16,13 @@ Operator norm_operator(std::int64_t elements, DType gradient);
 std::vector<Operator> update_operators(const Job& job, const Plan& plan,
                                        const OptimizerShare& share);
 
-/// The messages by which matrices are made orthogonal: of parts between ranks that share their
-/// states, down and up again, and between tensor ranks that share a matrix.
-std::array<EndMessage, 4> matrix_messages(const Job& job, const Plan& plan,
-                                          const OptimizerShare& share);
+/// The messages of an update that acts on whole matrices. By which they are made orthogonal: of
+/// parts between ranks that share their states, and between tensor ranks that share a matrix; those
+/// parts go back before the rest is updated (`Purpose::kReturnMatrices`). By which sums of their
+/// rows and columns become those of whole matrices: between tensor ranks those of the uncut
+/// dimension, between ranks that share states all, each of which has its part of the moments and
+/// needs all of them; and by which each update knows its norm.
+std::vector<EndMessage> matrix_messages(const Job& job, const Plan& plan,
+                                        const OptimizerShare& share);
 
 }  // namespace stepwright

@@ -301,6 +301,15 @@ const Case kCases[] = {
      "{layers: 2, hidden: 32, heads: 4, vocab: 256, ffn: 48, tied: true, experts: {count: 4, "
      "top_k: 2, ffn: 24, shared_ffn: 40}}",
      "  routing: learned\n  optimizer: muon\n"},
+    {"EightBits", "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256}",
+     "  optimizer: adam8bit\n"},
+    {"Adafactor",
+     "{layers: 2, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, qk_norm: true}",
+     "  optimizer: adafactor\n"},
+    {"AdafactorOfExperts",
+     "{layers: 2, hidden: 32, heads: 4, vocab: 250, ffn: 48, tied: true, experts: {count: 4, "
+     "top_k: 2, ffn: 24, shared_ffn: 40, shared_gate: true}}",
+     "  routing: learned\n  optimizer: adafactor\n"},
     {"OnTheHost",
      "{layers: 3, hidden: 32, heads: 4, kv_heads: 2, ffn: 48, vocab: 256, qk_norm: true}",
      "  optimizer: adamw\n",

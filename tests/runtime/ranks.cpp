@@ -1,5 +1,6 @@
 #include "tests/runtime/ranks.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -30,7 +31,7 @@ void expect_same(const Trained& alone, const Trained& together) {
 
 void expect_what_one_process_learns(const RankCase& one) {
   static std::map<std::string, Trained> remembered;
-  const std::string job = std::string("  optimizer: adamw\n") + one.job;
+  const std::string job = fmt::format("  optimizer: {}\n{}", one.optimizer, one.job);
   const std::string text = plan_text_of({.model = one.model, .job = job, .batch = one.batch});
   const auto [alone, fresh] = remembered.try_emplace(text);
   if (fresh) alone->second = train({.plan = text});

@@ -14,6 +14,7 @@ struct RankCase {
   const char* choices;
   const char* job = "";    ///< More lines of the job, each indented by two spaces.
   const char* batch = "";  ///< More of the batch, after a comma.
+  const char* optimizer = "adamw";
 };
 std::ostream& operator<<(std::ostream& out, const RankCase& one);
 
@@ -24,7 +25,7 @@ std::vector<std::string> sharding_strategies();
 /// 1e-9 (1 + norm), that no gradient is all zero, and that the messages were those predicted.
 void expect_same(const Trained& alone, const Trained& together);
 
-/// Trains a case with AdamW, and its model in one process, which is remembered for other cases.
+/// Trains a case, and its model in one process, which is remembered for other cases.
 void expect_what_one_process_learns(const RankCase& one);
 
 }  // namespace stepwright::testing

@@ -533,7 +533,7 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const Tr
     return std::make_unique<torch::optim::SGD>(parameters,
                                                torch::optim::SGDOptions(o.learning_rate));
   }
-  if (job.optimizer == Optimizer::kAdamW) {
+  if (job.optimizer == Optimizer::kAdamW || job.optimizer == Optimizer::kAdam8bit) {
     return std::make_unique<torch::optim::AdamW>(parameters,
                                                  torch::optim::AdamWOptions(o.learning_rate)
                                                      .betas(betas)
@@ -551,6 +551,43 @@ void narrow_moments(torch::optim::Optimizer& optimizer) {
     for (const Tensor& moment : {adam.exp_avg(), adam.exp_avg_sq()}) {
       moment.copy_(moment.to(at::kBFloat16));
     }
+  }
+}
+
+/// The 256 numbers of a dynamic map: in each decade the middles of equal parts of 0.1 to 1
+/// (bitsandbytes functional.py, create_dynamic_map).
+Tensor dynamic_map(bool with_signs) {
+  std::vector<Tensor> numbers{at::tensor({0.0, 1.0}, at::kDouble)};
+  for (int i = 0; i < 7; ++i) {
+    const std::int64_t items = (1 << (with_signs ? i : i + 1)) + 1;
+    const Tensor edges = at::linspace(0.1, 1, items, at::kDouble);
+    const Tensor means = (edges.narrow(0, 0, items - 1) + edges.narrow(0, 1, items - 1)) / 2;
+    const Tensor decade = (std::pow(10, i - 6) * means).to(at::kFloat).to(at::kDouble);
+    numbers.push_back(decade);
+    if (with_signs) numbers.push_back(-decade);
+  }
+  return std::get<0>(at::cat(numbers).sort());
+}
+
+/// Keeps the moments of Adam in bytes between steps, 256 with a scale.
+void eight_bit_moments(torch::optim::Optimizer& optimizer) {
+  const auto round = [](Tensor moment, const Tensor& map, bool with_signs) {
+    Tensor flat = moment.view({-1});
+    for (std::int64_t first = 0; first < flat.numel(); first += 256) {
+      Tensor block = flat.narrow(0, first, std::min<std::int64_t>(256, flat.numel() - first));
+      const Tensor scale = block.abs().max();
+      if (scale.item<double>() == 0) continue;
+      Tensor nearest = (block.unsqueeze(1) / scale - map).abs().argmin(1);
+      const Tensor turned = (map.index({nearest}) == 0).logical_and(block < 0);
+      if (with_signs) nearest = at::where(turned, nearest - 1, nearest);
+      block.copy_(map.index({nearest}) * scale);
+    }
+  };
+  const torch::NoGradGuard guard;
+  for (auto& [parameter, state] : optimizer.state()) {
+    auto& adam = static_cast<torch::optim::AdamParamState&>(*state);
+    round(adam.exp_avg(), dynamic_map(true), true);
+    round(adam.exp_avg_sq(), dynamic_map(false), false);
   }
 }
 
@@ -610,6 +647,56 @@ class PlainMuon {
   std::map<void*, Tensor> momenta_;
 };
 
+/// Adafactor without a first moment (transformers/optimization.py, Adafactor.step, with its
+/// defaults but scale_parameter and relative_step, which are off), queries, keys, values and
+/// experts each by themselves.
+class PlainAdafactor {
+ public:
+  PlainAdafactor(Model& model, const TrainOptions& options) : model_(model), options_(options) {}
+
+  void step() {
+    const torch::NoGradGuard guard;
+    const double beta = 1 - std::pow(++steps_, -0.8);
+    for (const Tensor& value : model_.parameters()) {
+      const std::vector<Tensor> parts = model_.matrices_in(value);
+      const std::vector<Tensor> gradients = split_like(value.grad(), parts, value.dim() == 3);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        Tensor update = scaled(parts[i], gradients[i], beta);
+        const double root = (update.norm() / std::sqrt(1.0 * update.numel())).item<double>();
+        update = update / std::max(1.0, root) * options_.learning_rate;
+        parts[i].mul_(1 - options_.weight_decay * options_.learning_rate).sub_(update);
+      }
+    }
+  }
+
+ private:
+  static std::vector<Tensor> split_like(const Tensor& gradient, const std::vector<Tensor>& parts,
+                                        bool stack) {
+    if (stack) return gradient.unbind(0);
+    std::vector<std::int64_t> rows;
+    for (const Tensor& part : parts) rows.push_back(part.size(0));
+    return gradient.split_with_sizes(rows, 0);
+  }
+
+  Tensor scaled(const Tensor& part, const Tensor& gradient, double beta) {
+    const Tensor square = gradient.square() + 1e-30;
+    const auto decayed = [&](const char* name, const Tensor& now) {
+      Tensor& kept = states_[{part.data_ptr(), name}];
+      kept = kept.defined() ? kept * beta + now * (1 - beta) : now.clone();
+      return kept;
+    };
+    if (part.dim() < 2 || part.size(0) == 1) return gradient * decayed("all", square).rsqrt();
+    const Tensor rows = decayed("rows", square.mean(-1));
+    const Tensor columns = decayed("columns", square.mean(-2));
+    return gradient * (rows / rows.mean()).rsqrt().unsqueeze(-1) * columns.rsqrt().unsqueeze(-2);
+  }
+
+  Model& model_;
+  const TrainOptions& options_;
+  double steps_ = 0;
+  std::map<std::pair<void*, std::string>, Tensor> states_;
+};
+
 }  // namespace
 
 namespace {
@@ -638,6 +725,7 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
   Model model(job, initial);
   const auto optimizer = make_optimizer(job, options, model.parameters());
   PlainMuon muon(model, options);
+  PlainAdafactor adafactor(model, options);
   Trained result;
   for (std::int64_t step = 0; step < options.steps; ++step) {
     Tensor in = at::empty({job.sequences, job.length}, at::kLong);
@@ -662,8 +750,15 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
     result.losses.push_back(loss.item<double>());
     result.gradients = model.copy(true);
     result.norms.push_back(torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
-    job.optimizer == Optimizer::kMuon ? muon.step() : static_cast<void>(optimizer->step());
+    if (job.optimizer == Optimizer::kMuon) {
+      muon.step();
+    } else if (job.optimizer == Optimizer::kAdafactor) {
+      adafactor.step();
+    } else {
+      optimizer->step();
+    }
     if (job.optimizer == Optimizer::kAdamNarrow) narrow_moments(*optimizer);
+    if (job.optimizer == Optimizer::kAdam8bit) eight_bit_moments(*optimizer);
     model.correct();
   }
   result.weights = model.copy(false);

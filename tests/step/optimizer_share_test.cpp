@@ -28,16 +28,17 @@ TEST(OptimizerShare, AnOptimizerKeepsItsMomentsAndAMasterOfWhatIsStoredNarrower)
   EXPECT_EQ(states_of_1000(Optimizer::kAdafactor, DType::kFp32), 4000);
   // Two of a byte, and two scales of four bytes for each of four blocks of 256.
   EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, copied_states(DType::kFp32, DType::kFp32),
-                                  {.elements = 1024}),
+                                  {.elements = 1024, .numbers = 8}),
             2 * 1024 + 2 * 4 * 4);
 }
 
 TEST(OptimizerShare, MatricesHaveOneMomentOrSumsOfRowsAndColumns) {
-  const OptimizerShare share{.elements = 1000, .matrix_elements = 800, .edges = 60};
+  const OptimizerShare share{.elements = 1000, .matrix_elements = 800, .numbers = 60};
   const StateTypes types = copied_states(DType::kBf16, DType::kFp32);
-  EXPECT_EQ(moment_bytes(Optimizer::kMuon, types, share), 200 * 8 + 800 * 4);
+  EXPECT_EQ(moment_bytes(Optimizer::kMuon, types, {.elements = 1000, .matrix_elements = 800}),
+            200 * 8 + 800 * 4);
   EXPECT_EQ(moment_bytes(Optimizer::kAdafactor, types, share), 200 * 4 + 60 * 4);
-  EXPECT_EQ(moment_bytes(Optimizer::kAdam, types, share), 8000);
+  EXPECT_EQ(moment_bytes(Optimizer::kAdam, types, {.elements = 1000}), 8000);
 }
 
 TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) {
@@ -69,7 +70,7 @@ TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
   EXPECT_EQ(update_bytes_of_element(Optimizer::kAdamW, types, share), 2 + 4 + 8);
   EXPECT_EQ(host_bytes_of_element(Optimizer::kAdamW, types), 8);
   // Eight bits are eight bits.
-  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, types, {.elements = 1024}),
+  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, types, {.elements = 1024, .numbers = 8}),
             2 * 1024 + 2 * 4 * 4);
   job.precision = DType::kFp32;
   EXPECT_EQ(state_types(job, {}).master, DType::kFp32);
@@ -89,8 +90,7 @@ TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
 
 UnitSize size_of(std::int64_t matrices) {
   UnitSize size{.dense = 100 * matrices + 50};
-  size.dense_matrices = {
-      .elements = 100 * matrices, .count = matrices, .edges = 20 * matrices, .flops = 7 * matrices};
+  size.dense_matrices = {.elements = 100 * matrices, .count = matrices, .flops = 7 * matrices};
   size.largest_table = 40;
   return size;
 }
@@ -130,8 +130,10 @@ TEST(OptimizerShare, SplitGradientsSplitMatricesWhichMeetForTheirProducts) {
   ASSERT_TRUE(share.moves_shards);
   const auto messages = matrix_messages(job, plan, share);
   EXPECT_EQ(messages[0].kind, OperatorKind::kAllToAll);
-  EXPECT_EQ(messages[0].elements, 2 * 200);
-  EXPECT_EQ(messages[2].elements, 0) << "no tensor ranks";
+  EXPECT_EQ(messages[0].elements, 200);
+  EXPECT_EQ(messages[1].elements, 0) << "no tensor ranks";
+  EXPECT_EQ(messages[2].elements, 200);
+  EXPECT_EQ(messages[2].purpose, Purpose::kReturnMatrices);
 }
 
 TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
@@ -212,6 +214,63 @@ TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
   whole.name = "embedding.word";
   EXPECT_EQ(matrices_of(whole, local, {Optimizer::kMuon, MuonForm::kDuplicated, 1}).count, 0);
   EXPECT_EQ(matrices_of(whole, local, {Optimizer::kAdam, MuonForm::kDuplicated, 1}).count, 0);
+}
+
+TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
+  Parameter whole{.name = "attention.qkv", .rows = 16, .columns = 4, .split = Split::kColumn};
+  whole.fused = {8, 4, 4};
+  const auto size = [&](const LocalParameter& local, std::int64_t cut) {
+    return matrices_of(whole, local, {Optimizer::kAdafactor, MuonForm::kDuplicated, cut});
+  };
+  const MatrixSize alone = size({.name = whole.name, .rows = 16, .columns = 4}, 1);
+  EXPECT_EQ(alone.numbers, 16 + 3 * 4);
+  EXPECT_EQ(alone.updates, 3);
+  EXPECT_EQ(alone.payload + alone.cut_updates, 0) << "no message between tensor ranks";
+  const MatrixSize cut = size({.name = whole.name, .rows = 8, .columns = 4, .blocks = 3}, 2);
+  EXPECT_EQ(cut.numbers, 21) << "8 rows and 12 columns, in three equal blocks";
+  EXPECT_EQ(cut.elements, 33);
+  EXPECT_EQ(cut.payload, 12) << "columns: each rank has seen some of the rows";
+  EXPECT_EQ(cut.cut_updates, 3);
+  whole.split = Split::kRow;
+  EXPECT_EQ(size({.name = whole.name, .rows = 16, .columns = 2}, 2).payload, 16);
+  whole.vector = true;
+  const MatrixSize vector = size({.name = whole.name, .rows = 16, .columns = 1}, 1);
+  EXPECT_EQ(vector.numbers, 0);
+  EXPECT_EQ(vector.updates, 1) << "limited by its norm, too";
+}
+
+TEST(Matrices, BlocksOfEightBitsAreThoseOfWhatARankHolds) {
+  const Parameter whole{.name = "mlp.fc1", .rows = 30, .columns = 40};
+  const auto numbers = [&](std::int64_t blocks) {
+    const LocalParameter local{.name = whole.name, .rows = 30, .columns = 40, .blocks = blocks};
+    return matrices_of(whole, local, {Optimizer::kAdam8bit, MuonForm::kDuplicated, 1}).numbers;
+  };
+  EXPECT_EQ(numbers(1), 2 * 5) << "1200 elements";
+  EXPECT_EQ(numbers(4), 2 * 4 * 2) << "300 each";
+}
+
+TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
+  Job job;
+  job.optimizer = Optimizer::kAdafactor;
+  Plan plan;
+  plan.parallel.data = 4;
+  const MatrixSize matrices{
+      .elements = 160, .count = 2, .numbers = 48, .updates = 5, .cut_updates = 3, .payload = 20};
+  const UnitSize size{.dense = 200, .dense_matrices = matrices};
+  const auto sent = [&] {
+    std::vector<std::int64_t> elements;
+    for (const EndMessage& one : matrix_messages(job, plan, optimizer_share(job, plan, size))) {
+      elements.push_back(one.elements);
+    }
+    return elements;
+  };
+  EXPECT_EQ(sent(), (std::vector<std::int64_t>{20, 0, 0, 0, 3, 0, 0, 0, 0, 0}));
+  plan.sharding.optimizer = Spread::kGlobal;
+  EXPECT_EQ(sent(), (std::vector<std::int64_t>{20, 48, 48, 5, 3, 0, 0, 0, 0, 0}));
+  const OptimizerShare share = optimizer_share(job, plan, size);
+  EXPECT_EQ(share.numbers, 12);
+  EXPECT_EQ(moment_bytes(job.optimizer, copied_states(DType::kBf16, DType::kFp32), share),
+            4 * 10 + 4 * 12);
 }
 
 }  // namespace

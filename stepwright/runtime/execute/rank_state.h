@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -38,6 +39,40 @@ struct StepSums {
   at::Tensor expert_square;
 };
 
+/// What an update that keeps sums of rows and columns has computed so far of one kind of
+/// parameters, between the messages that make it whole; empty: nothing yet.
+struct FactoredStep {
+  std::vector<at::Tensor> sums;     ///< Of squares, of each matrix: all its edges, padded.
+  std::vector<at::Tensor> own;      ///< Of them those whose moments this rank holds.
+  std::vector<at::Tensor> moments;  ///< Of all edges.
+  at::Tensor squares;               ///< The sum of squares of each update.
+};
+
+/// One matrix that is made orthogonal, as a tensor rank has it.
+struct LayerMatrix {
+  const StoredParameter* parameter = nullptr;
+  std::int64_t first = 0;  ///< Its first element in the parameter's flat local part.
+  std::int64_t rows = 0;   ///< Here, and of the whole.
+  std::int64_t whole_rows = 0;
+  std::int64_t owner = 0;  ///< Who makes it orthogonal: a place among ranks that share states.
+
+  [[nodiscard]] std::int64_t columns() const { return parameter->slice.local_columns; }
+  [[nodiscard]] std::int64_t elements() const { return rows * columns(); }
+};
+
+/// What an update that makes matrices orthogonal has computed so far of one kind of parameters,
+/// between the messages that it needs; empty: nothing yet.
+struct OrthogonalStep {
+  using ByParameter = std::map<const StoredParameter*, at::Tensor>;
+  ByParameter momentum;  ///< Of what this rank holds of each.
+  /// All matrices; of those that this rank makes orthogonal the values, then the updates.
+  std::vector<LayerMatrix> matrices;
+  std::vector<at::Tensor> values;
+  std::vector<at::Tensor> updates;
+  bool is_scaled = false;  ///< Updates are all there.
+  ByParameter returned;    ///< Of each the part of its updates that this rank holds.
+};
+
 /// Everything that the operators of one rank work with.
 struct RankState {
   const Job& job;
@@ -49,6 +84,8 @@ struct RankState {
   Groups& groups;
   RankDevice& device;
   StepSums sums{};
+  std::array<FactoredStep, 2> factored{};  ///< Of dense parameters, of experts; so the next.
+  std::array<OrthogonalStep, 2> orthogonal{};
   std::int64_t step = 0;  ///< From 0.
   /// The map in which the head's logits of each micro-batch are kept; null: nowhere.
   std::map<std::int32_t, at::Tensor>* logits = nullptr;

@@ -7,6 +7,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/layer_order.h"
+#include "stepwright/plan/canonical.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright {
 namespace {
@@ -88,16 +90,16 @@ void check_recompute(const Recompute& recompute) {
 
 /// Optimizers, and what of a step they share.
 void check_optimizer(const Job& job, const Plan& plan) {
-  const bool other =
-      job.optimizer == Optimizer::kAdam8bit || job.optimizer == Optimizer::kAdafactor;
-  refuse(other, "optimizer", name_of(kOptimizerNames, job.optimizer),
-         "executed are adam, adamw, adam_bf16, sgd and muon");
+  const bool spread = traits_of(plan.schedule.kind).spreads_vocabulary;
+  refuse(job.optimizer == Optimizer::kAdafactor && spread, "optimizer",
+         "adafactor of tables that pipeline positions share", "take another schedule");
   if (job.optimizer != Optimizer::kMuon) return;
-  const bool cut = plan.parallel.tensor * plan.parallel.expert_tensor > 1;
-  refuse(cut, "optimizer", "muon of matrices that are cut over tensor ranks",
-         "executed is tensor 1");
-  refuse(plan.sharding.optimizer != Spread::kNone, "optimizer", "muon of split states",
-         "executed is sharding NNN");
+  const Sharding sharding = canonical_sharding(job, plan);
+  const bool owned = sharding.optimizer != Spread::kNone && sharding.gradients == Spread::kNone;
+  const bool in_blocks = plan.overlap.gradients || plan.overlap.parameters;
+  refuse(owned && in_blocks, "optimizer",
+         "muon by owner with gradients or parameters that travel block by block",
+         "say overlap: {gradients: false, parameters: false}");
 }
 
 }  // namespace

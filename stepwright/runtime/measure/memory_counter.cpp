@@ -24,6 +24,12 @@ CountedMemory::Kinds count_states(const RankState& rank) {
     }
     add(MemoryKind::kOptimizer, parameter->first_moment);
     add(MemoryKind::kOptimizer, parameter->second_moment);
+    if (parameter->sums) add(MemoryKind::kOptimizer, parameter->sums->held);
+    for (const auto& moment : {parameter->first_bytes, parameter->second_bytes}) {
+      if (!moment) continue;
+      add(MemoryKind::kOptimizer, moment->bytes);
+      add(MemoryKind::kOptimizer, moment->scales);
+    }
   }
   return kinds;
 }

@@ -17,6 +17,12 @@ void run_expert_message(Call& call);
 /// Messages about parameters, gradients and what a step shares at its end (`is_of_states`).
 void run_state_message(Call& call);
 
+/// Those of them by which sums of rows and columns of matrices, and of updates, become whole.
+void run_factored_message(Call& call);
+
+/// Those by which matrices are whole where they are made orthogonal.
+void run_matrix_message(Call& call);
+
 /// Fails with `kRuntime` unless a payload has the operator's number of elements.
 void check_payload(const Operator& op, std::int64_t elements);
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <map>
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/states/checkpoint_pieces.h"
@@ -11,26 +12,65 @@
 namespace stepwright {
 namespace {
 
-/// The state's tensor on this rank, spread as the optimizer is; empty where it has none.
-at::Tensor& state_of(StoredParameter& parameter, std::string_view state) {
-  if (state == kWeightsState) return parameter.master;
-  return state == "first_moment" ? parameter.first_moment : parameter.second_moment;
+constexpr std::string_view kFirstMoment = "first_moment";
+constexpr std::string_view kSecondMoment = "second_moment";
+/// Of a moment of eight bits the scale of each element, without which no other run has its bytes.
+constexpr std::string_view kFirstScale = "first_scale";
+constexpr std::string_view kSecondScale = "second_scale";
+
+/// States of a parameter that lie alike on this rank: as its elements do, or its edges.
+struct StateGroup {
+  ParameterSlice slice;   ///< Of all that this rank holds of it.
+  ParameterSlice writes;  ///< Of what it alone writes.
+  std::int64_t first = 0;
+  /// Those that it has: as they are held, or wide copies of bytes.
+  std::map<std::string_view, at::Tensor> states = {};
+};
+
+StateGroup of_elements(const StoredParameter& p) {
+  StateGroup group{
+      .slice = p.slice, .writes = p.slice, .first = p.first_element(p.layout->sharding.optimizer)};
+  const auto add = [&](std::string_view state, const at::Tensor& held) {
+    if (held.defined() && held.numel() > 0) group.states[state] = held;
+  };
+  add(kWeightsState, p.master);
+  add(kFirstMoment, p.first_moment);
+  add(kSecondMoment, p.second_moment);
+  if (p.first_bytes) {
+    add(kFirstMoment, p.first_bytes->values());
+    add(kFirstScale, p.first_bytes->spread_scales());
+    add(kSecondMoment, p.second_bytes->values());
+    add(kSecondScale, p.second_bytes->spread_scales());
+  }
+  return group;
 }
 
-void copy_parameter(StoredParameter& parameter, const std::vector<std::string>& states,
-                    const std::string& dtype, StateCopy& copy) {
-  const Spread spread = parameter.layout->sharding.optimizer;
-  if (parameter.slice.duplicate || !parameter.layout->first_holder(spread)) return;
+StateGroup of_edges(const StoredParameter& p) {
+  return {.slice = p.sums->slice,
+          .writes = own_edge_slice(p.slice),
+          .first = p.sums->first,
+          .states = {{kSecondMoment, p.sums->held}}};
+}
+
+/// A state as files have it.
+at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
+  return held.cpu().to(type).contiguous();
+}
+
+void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy) {
   const std::vector<LocalRun> runs =
-      local_runs(parameter.slice, parameter.first_element(spread), parameter.master.numel());
+      local_runs(group.writes, group.first, group.states.begin()->second.numel());
   const std::vector<Piece> pieces = whole_pieces(runs);
   if (pieces.empty()) return;
-  const std::string& name = parameter.slice.name;
-  copy.indexed.push_back({name, whole_shape(parameter.slice), {{0, pieces}}});
-  for (const std::string& state : states) {
-    if (state_of(parameter, state).numel() == 0) continue;
-    const at::Tensor held =
-        state_of(parameter, state).cpu().to(parameter.master.scalar_type()).contiguous();
+  const std::string& name = group.slice.name;
+  IndexedTensor& indexed =
+      copy.indexed.emplace_back(IndexedTensor{name, whole_shape(group.slice), {{0, pieces}}});
+  const std::vector<std::string> names = state_names(rank);
+  for (const std::string& state : names) {
+    const auto found = group.states.find(state);
+    if (found == group.states.end()) continue;
+    indexed.states.push_back(state);
+    const at::Tensor held = as_written(found->second, scalar_type(rank.setting.exact));
     const auto width = static_cast<std::int64_t>(held.element_size());
     const auto* from = static_cast<const std::byte*>(held.data_ptr());
     std::vector<std::byte>& buffer = copy.buffers.emplace_back();
@@ -39,8 +79,17 @@ void copy_parameter(StoredParameter& parameter, const std::vector<std::string>& 
       buffer.insert(buffer.end(), from + run.local * width,
                     from + (run.local + run.length) * width);
     }
-    copy.tensors.push_back({shard_tensor_name(state, name), dtype, {elements_of(pieces)}, buffer});
+    copy.tensors.push_back(
+        {shard_tensor_name(state, name), state_dtype(rank), {elements_of(pieces)}, buffer});
   }
+  if (indexed.states == names) indexed.states.clear();
+}
+
+void copy_parameter(const StoredParameter& parameter, const RankState& rank, StateCopy& copy) {
+  const Spread spread = parameter.layout->sharding.optimizer;
+  if (parameter.slice.duplicate || !parameter.layout->first_holder(spread)) return;
+  if (parameter.master.numel() > 0) copy_group(of_elements(parameter), rank, copy);
+  if (parameter.sums) copy_group(of_edges(parameter), rank, copy);
 }
 
 /// Values of local elements from `first` on; padding stays 0.
@@ -74,8 +123,18 @@ const IndexedTensor& indexed(const ShardReader& reader, const ParameterSlice& sl
   return *tensor;
 }
 
-void load_parameter(StoredParameter& parameter, const std::vector<std::string>& states,
-                    ShardReader& reader) {
+/// All but the weights.
+void load_group(const StateGroup& group, const RankState& rank, ShardReader& reader) {
+  const IndexedTensor& tensor = indexed(reader, group.slice);
+  for (const auto& [state, held] : group.states) {
+    if (state == kWeightsState) continue;
+    const at::Tensor like = at::empty({held.numel()}, rank.options_of(rank.setting.exact));
+    const std::vector<LocalRun> runs = local_runs(group.slice, group.first, held.numel());
+    held.copy_(assemble(tensor, state, reader, runs, like));
+  }
+}
+
+void load_parameter(StoredParameter& parameter, const RankState& rank, ShardReader& reader) {
   const IndexedTensor& tensor = indexed(reader, parameter.slice);
   const Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::empty({parameter.value.numel()}, parameter.master.options());
@@ -84,12 +143,14 @@ void load_parameter(StoredParameter& parameter, const std::vector<std::string>& 
   const at::Tensor weights = assemble(tensor, kWeightsState, reader, all, exact);
   parameter.value.copy_(weights);
   parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));
-  const std::vector<LocalRun> own = local_runs(
-      parameter.slice, parameter.first_element(sharding.optimizer), parameter.master.numel());
-  for (const std::string& state : states) {
-    if (state == kWeightsState || state_of(parameter, state).numel() == 0) continue;
-    state_of(parameter, state).copy_(assemble(tensor, state, reader, own, parameter.master));
+  const StateGroup elements = of_elements(parameter);
+  load_group(elements, rank, reader);
+  if (parameter.first_bytes && parameter.master.numel() > 0) {
+    const auto& states = elements.states;
+    parameter.first_bytes->restore(states.at(kFirstMoment), states.at(kFirstScale));
+    parameter.second_bytes->restore(states.at(kSecondMoment), states.at(kSecondScale));
   }
+  if (parameter.sums) load_group(of_edges(parameter), rank, reader);
 }
 
 }  // namespace
@@ -100,17 +161,19 @@ std::string state_dtype(const RankState& rank) {
 
 std::vector<std::string> state_names(const RankState& rank) {
   std::vector<std::string> names{std::string(kWeightsState)};
-  if (rank.job.optimizer != Optimizer::kSgd) {
-    names.insert(names.end(), {"first_moment", "second_moment"});
-  }
+  if (rank.job.optimizer == Optimizer::kSgd) return names;
+  if (rank.job.optimizer != Optimizer::kAdafactor) names.emplace_back(kFirstMoment);
+  names.emplace_back(kSecondMoment);
+  if (rank.job.optimizer != Optimizer::kAdam8bit) return names;
+  names.emplace_back(kFirstScale);
+  names.emplace_back(kSecondScale);
   return names;
 }
 
 StateCopy copy_states(RankState& rank) {
   StateCopy copy;
-  const std::vector<std::string> states = state_names(rank);
-  for (StoredParameter* parameter : rank.store.kept()) {
-    copy_parameter(*parameter, states, state_dtype(rank), copy);
+  for (const StoredParameter* parameter : rank.store.kept()) {
+    copy_parameter(*parameter, rank, copy);
   }
   return copy;
 }
@@ -127,7 +190,7 @@ void load_states(RankState& rank, ShardReader& reader) {
                            fmt::join(index.states, ", "), fmt::join(state_names(rank), ", ")));
   }
   for (StoredParameter* parameter : rank.store.kept()) {
-    load_parameter(*parameter, index.states, reader);
+    load_parameter(*parameter, rank, reader);
   }
 }
 

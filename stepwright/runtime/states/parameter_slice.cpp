@@ -6,6 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/step/matrices.h"
 
 namespace stepwright {
 namespace {
@@ -91,6 +92,8 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
                          .partial = own.tensor_partial,
                          .adapter = whole.adapter,
                          .start = whole.start};
+    slice.matrices = matrix_rows(whole);
+    if (ranks > 1) slice.cut = whole.split;
     if (own.expert) slice.first_copy = place.expert * own.copies;
     if (whole.split == Split::kVocabulary) {
       slice.row_of = vocabulary_rows(whole.rows, own.rows, vocabulary_part(s, place));

@@ -25,6 +25,11 @@ struct ParameterSlice {
   std::int64_t local_columns = 1;
   std::int64_t local_copies = 1;
   std::vector<std::int64_t> row_of;  ///< Per local row the whole one; -1: padding.
+  /// The rows, of the whole parameter, of each matrix that stands in it (`matrix_rows`); empty: it
+  /// is none.
+  std::vector<std::int64_t> matrices = {};
+  Split cut = Split::kReplicated;  ///< How tensor (of experts expert-tensor) ranks cut it, if they
+                                   ///< are several.
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
@@ -39,6 +44,10 @@ struct ParameterSlice {
     return local_rows * local_columns * local_copies;
   }
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
+  /// Rows of its matrix `i` that are here.
+  [[nodiscard]] std::int64_t local_matrix_rows(std::size_t i) const {
+    return matrices.size() == 1 ? local_rows : matrices[i] * local_rows / rows;
+  }
   /// The whole parameter's index of a local one; -1 in padding.
   [[nodiscard]] std::int64_t whole_index(std::int64_t local) const;
 };

@@ -6,7 +6,6 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/states/initial_values.h"
-#include "stepwright/step/matrices.h"
 
 namespace stepwright {
 namespace {
@@ -119,6 +118,38 @@ ParameterStore::ParameterStore(const Place& place, const StepProgram& program, c
     if (met.contains(id)) add_unit(id, *met[id], seed);
   }
   for (const auto& [id, parameters] : met) add_unit(id, *parameters, seed);
+  check_owners();
+}
+
+/// Where an update needs whole matrices and gradients are whole, states are those of whole
+/// parameters: the next of each shape has the next owner.
+const StateLayout* ParameterStore::layout_of(const ParameterSlice& slice,
+                                             const LocalParameter& local) {
+  const StateLayout& usual = local.expert ? expert_layout_ : dense_layout_;
+  const Sharding& sharding = usual.sharding;
+  const bool owned = optimizer_ == Optimizer::kMuon && sharding.optimizer != Spread::kNone &&
+                     sharding.gradients == Spread::kNone && !slice.matrices.empty() &&
+                     is_of_layers(local.name) && !local.frozen;
+  if (!owned) return &usual;
+  std::int64_t& dealt =
+      dealt_[{slice.local_copies, slice.local_rows, slice.local_columns, slice.cut, slice.expert}];
+  StateLayout& layout = owned_layouts_.emplace_back(usual);
+  layout.owner = dealt++ % usual.shares(sharding.optimizer);
+  return &layout;
+}
+
+void ParameterStore::check_owners() const {
+  for (const auto& [shape, count] : dealt_) {
+    const auto [copies, rows, columns, cut, expert] = shape;
+    const StateLayout& usual = layout(expert);
+    const std::int64_t ranks = usual.shares(usual.sharding.optimizer);
+    const std::int64_t elements = copies * rows * columns;
+    if (count % ranks == 0 && usual.padded(elements) == elements) continue;
+    fail_unsupported(
+        fmt::format("optimizer: muon by owner is executed where {} ranks have equal parts of all "
+                    "matrices: there are {} of {} x {} elements",
+                    ranks, count, copies * rows, columns));
+  }
 }
 
 StoredParameter* ParameterStore::owner_of(std::string_view name) {
@@ -157,7 +188,7 @@ void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>
   std::vector<ParameterSlice> slices = parameter_slices(setting_, coordinates_, id, local);
   for (std::size_t i = 0; i < local.size(); ++i) {
     StoredParameter parameter{.slice = std::move(slices[i]), .local_name = local[i].name};
-    parameter.layout = local[i].expert ? &expert_layout_ : &dense_layout_;
+    parameter.layout = layout_of(parameter.slice, local[i]);
     parameter.padded = parameter.layout->padded(local[i].elements());
     parameter.frozen = local[i].frozen;
     if (local[i].borrowed) {
@@ -192,14 +223,40 @@ void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) co
   const bool narrow = setting_.storage != setting_.exact;
   parameter.master = parameter.optimizer_value();
   if (narrow) parameter.master = parameter.master.to(scalar_type(setting_.exact));
+  allocate_moments(parameter);
+}
+
+void ParameterStore::allocate_moments(StoredParameter& parameter) const {
   if (optimizer_ == Optimizer::kSgd) return;
-  const std::int64_t moments = parameter.held_elements(sharding.optimizer);
+  const Spread spread = parameter.layout->sharding.optimizer;
+  const std::int64_t moments = parameter.held_elements(spread);
   const DType kept = optimizer_ == Optimizer::kAdamNarrow ? DType::kBf16 : setting_.exact;
+  if (optimizer_ == Optimizer::kAdafactor) {
+    const bool matrix = !parameter.slice.matrices.empty();
+    if (matrix) parameter.sums = edge_sums(parameter);
+    parameter.second_moment = zeros(matrix ? 0 : moments, kept);
+    return;
+  }
+  if (optimizer_ == Optimizer::kAdam8bit) {
+    const at::TensorOptions scales = zeros(0, setting_.exact).options();
+    const std::int64_t blocks = parameter.layout->held(spread).count;
+    parameter.first_bytes = EightBits::zeros(moments, blocks, Signs::kBoth, scales);
+    parameter.second_bytes = EightBits::zeros(moments, blocks, Signs::kPlus, scales);
+    return;
+  }
+  const bool orthogonal = optimizer_ == Optimizer::kMuon && parameter.is_layer_matrix();
   parameter.first_moment = zeros(moments, kept);
-  const bool orthogonal = optimizer_ == Optimizer::kMuon &&
-                          is_layer_matrix(parameter.local_name, parameter.slice.local_rows,
-                                          parameter.slice.local_columns);
   parameter.second_moment = zeros(orthogonal ? 0 : moments, kept);
+}
+
+EdgeSums ParameterStore::edge_sums(const StoredParameter& parameter) const {
+  const BlockRun held = parameter.layout->held(parameter.layout->sharding.optimizer);
+  EdgeSums sums{.slice = edge_slice(parameter.slice)};
+  sums.padded = parameter.layout->padded(sums.slice.local_elements());
+  const std::int64_t block = sums.padded / parameter.layout->blocks();
+  sums.first = held.first * block;
+  sums.held = zeros(held.count * block, setting_.exact);
+  return sums;
 }
 
 /// Side by side, so that a message takes those of a block as they lie.

@@ -2,12 +2,18 @@
 
 #include <ATen/ATen.h>
 
+#include <deque>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "stepwright/runtime/states/edge_slice.h"
+#include "stepwright/runtime/states/eight_bits.h"
 #include "stepwright/runtime/states/parameter_slice.h"
 #include "stepwright/runtime/states/state_layout.h"
+#include "stepwright/step/matrices.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright {
@@ -17,6 +23,15 @@ inline constexpr std::string_view kCorrectionBias = "router.correction_bias";
 
 /// PyTorch's name of a type. Fails with `kUnsupported` for one narrower than 16 bits.
 at::ScalarType scalar_type(DType type);
+
+/// The second moments of the rows and columns of a parameter's matrices, spread as an optimizer's
+/// states are.
+struct EdgeSums {
+  ParameterSlice slice;  ///< As of a vector (`edge_slice`).
+  std::int64_t padded = 0;
+  std::int64_t first = 0;  ///< Of those that this rank holds, of the padded ones.
+  at::Tensor held;
+};
 
 /// One parameter of a rank with its states: runs of blocks of the flattened, padded local part.
 struct StoredParameter {
@@ -33,6 +48,9 @@ struct StoredParameter {
   at::Tensor master;                ///< Optimizer's blocks; aliases `value` where types are equal.
   at::Tensor first_moment;
   at::Tensor second_moment;
+  std::optional<EightBits> first_bytes;  ///< Instead of them, of an optimizer of eight bits.
+  std::optional<EightBits> second_bytes;
+  std::optional<EdgeSums> sums;  ///< Instead of them, of a matrix whose optimizer keeps sums.
 
   /// A whole flat local part as the matrix (or vector, or stack of expert matrices) it is.
   [[nodiscard]] at::Tensor shaped(const at::Tensor& flat) const;
@@ -49,6 +67,10 @@ struct StoredParameter {
   }
   [[nodiscard]] std::int64_t held_elements(Spread spread) const {
     return layout->held(spread).count * block();
+  }
+  /// Whether an optimizer of matrices of layers treats it as one.
+  [[nodiscard]] bool is_layer_matrix() const {
+    return !slice.matrices.empty() && is_of_layers(local_name);
   }
   /// The blocks of the value and the gradient that this rank's optimizer updates.
   [[nodiscard]] at::Tensor optimizer_value() const;
@@ -83,7 +105,8 @@ class ParameterStore {
     at::Device device = at::kCPU;
   };
   /// Allocates the states of a stage and sets initial values. All blocks of a unit list the same
-  /// parameters. Throws what `scalar_type` throws.
+  /// parameters. Throws what `scalar_type` throws, and `kUnsupported` where owners of matrices
+  /// would have unequal parts.
   ParameterStore(const Place& place, const StepProgram& program, const Stage& stage,
                  std::uint64_t seed);
   ParameterStore(const ParameterStore&) = delete;
@@ -112,6 +135,11 @@ class ParameterStore {
   void add_buffers(StoredUnit& unit, std::int32_t id) const;
   [[nodiscard]] StoredParameter* owner_of(std::string_view name);
   void allocate(StoredParameter& parameter, std::uint64_t seed) const;
+  void allocate_moments(StoredParameter& parameter) const;
+  [[nodiscard]] const StateLayout* layout_of(const ParameterSlice& slice,
+                                             const LocalParameter& local);
+  void check_owners() const;
+  [[nodiscard]] EdgeSums edge_sums(const StoredParameter& parameter) const;
   void allocate_gradients(StoredUnit& unit) const;
   [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
 
@@ -122,6 +150,10 @@ class ParameterStore {
   StateLayout dense_layout_;
   StateLayout expert_layout_;
   StateLayout whole_layout_;  ///< Of buffers, which every rank has.
+  std::deque<StateLayout> owned_layouts_;
+  /// Matrices of a shape, alike cut, of experts or not, that were dealt out to owners so far.
+  using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, Split, bool>;
+  std::map<Shape, std::int64_t> dealt_;
   std::map<std::int32_t, StoredUnit> units_;
   std::vector<std::int32_t> order_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "stepwright/plan/plan.h"
 
@@ -24,13 +25,22 @@ struct StateLayout {
   std::int64_t outer = 1;     ///< n.
   std::int64_t group = 0;     ///< i of this rank.
   std::int64_t position = 0;  ///< j of this rank.
+  /// Of a tensor whose optimizer states are whole on one of the ranks that share states: its place
+  /// among those. Of such ones parameters and gradients are whole on all.
+  std::optional<std::int64_t> owner = std::nullopt;
 
   /// Blocks of a tensor: all ranks of the group, 1 when no state is cut.
   [[nodiscard]] std::int64_t blocks() const;
+  /// The place of this rank among those that share a state of this spread.
+  [[nodiscard]] std::int64_t place(Spread spread) const;
   /// Elements of a tensor with its padding.
   [[nodiscard]] std::int64_t padded(std::int64_t elements) const;
   /// The blocks of a state that this rank holds.
   [[nodiscard]] BlockRun held(Spread spread) const;
+  /// Ranks among which a state is cut, and the blocks that one of them holds: by its place among
+  /// the ranks of that spread.
+  [[nodiscard]] std::int64_t shares(Spread spread) const;
+  [[nodiscard]] BlockRun held_by(std::int64_t index, Spread spread) const;
   /// Whether this rank is the first of those that hold the same blocks of a state.
   [[nodiscard]] bool first_holder(Spread spread) const;
 };

@@ -85,7 +85,7 @@ double state_bytes(const Job& job, const StateTypes& types) {
 
 /// Whether all of a position's states are as large, and on the device.
 bool are_alike(const StateSpread& spread, const UnitSize& size, const Offload& offload) {
-  return spread.matrices_of(size).count == 0 && offload.optimizer == 0;
+  return spread.matrices_of(size).empty() && offload.optimizer == 0;
 }
 
 /// Bytes of an optimizer's states of the parameters of one kind before they are spread, without
@@ -101,9 +101,9 @@ double optimizer_bytes(const Job& job, const StateTypes& types, const StateSprea
   };
   const auto master = static_cast<double>(master_copy_bytes(types));
   double moments = held * each(false);
-  if (matrices.count > 0) {
+  if (!matrices.empty()) {
     moments += in_matrices * (each(true) - each(false)) +
-               static_cast<double>(4 * traits.edge_numbers * matrices.edges);
+               static_cast<double>(number_bytes(types) * matrices.numbers);
   }
   const double bytes = held * master + moments;
   if (offload.optimizer == 0) return bytes;

@@ -62,6 +62,24 @@ const MemoryCase kMemoryCases[] = {
     {"NarrowMoments", 2, kLlama, "parallel: {data: 2}\nmicro_batch: 1\nsharding: NNG\n", "bf16",
      "  optimizer: adam_bf16\n"},
     {"OneMomentOfMatrices", 1, kTied, "micro_batch: 2\n", "fp32", "  optimizer: muon\n"},
+    {"EightBits", 2, kTied, "parallel: {tensor: 2}\nmicro_batch: 2\n", "bf16",
+     "  optimizer: adam8bit\n"},
+    {"EightBitsSplit", 4, kLlama,
+     "parallel: {data: 4}\nmicro_batch: 1\nsharding: {states: NIG, group: 2}\n", "fp32",
+     "  optimizer: adam8bit\n"},
+    {"OneMomentOwned", 2, kLlama, "parallel: {data: 2}\nmicro_batch: 1\nsharding: NNG\n", "bf16",
+     "  optimizer: muon\n"},
+    {"OneMomentSplit", 4, kLlama, "parallel: {data: 4}\nmicro_batch: 1\nsharding: GGG\n", "bf16",
+     "  optimizer: muon\n"},
+    {"SumsOfMatrices", 4, kTied,
+     "parallel: {tensor: 2, pipeline: 2}\nsequence_parallel: true\nmicro_batch: 2\n", "bf16",
+     "  optimizer: adafactor\n"},
+    {"SumsSplit", 4, kLlama, "parallel: {data: 4}\nmicro_batch: 1\nsharding: NGG\n", "fp64",
+     "  optimizer: adafactor\n"},
+    {"SumsOfExperts", 4, kSharedGate,
+     "parallel: {data: 4, expert: 2}\nmicro_batch: 1\n"
+     "sharding: {states: IIG, group: 2, expert_group: 2}\n",
+     "fp32", "  optimizer: adafactor\n"},
 };
 
 /// The ranks of the file that a run with `--memory` writes.

@@ -106,13 +106,18 @@ TEST(Checkpoint, ContinuesExpertsBitByBitUnderTheSamePlan) {
 
 /// Their moments are narrower than the weights, or fewer of matrices than of the rest.
 TEST(Checkpoint, ContinuesOtherOptimizersBitByBitUnderTheSamePlan) {
-  for (const char* optimizer : {"adam_bf16", "muon"}) {
+  const std::pair<const char*, const char*> cases[] = {{"adam_bf16", "NNN"}, {"muon", "NNN"},
+                                                       {"muon", "NGG"},      {"adafactor", "NNG"},
+                                                       {"adam8bit", "NNN"},  {"adam8bit", "GGG"}};
+  for (const auto& [optimizer, sharding] : cases) {
     const Folder folder;
-    const std::string plan = plan_text_of({.model = kTiedModel,
-                                           .precision = "fp32",
-                                           .job = fmt::format("  optimizer: {}\n", optimizer),
-                                           .choices = "parallel: {data: 2}\nmicro_batch: 2\n",
-                                           .ranks = 2});
+    const std::string plan = plan_text_of(
+        {.model = kTiedModel,
+         .precision = "fp32",
+         .job = fmt::format("  optimizer: {}\n", optimizer),
+         .choices =
+             "parallel: {data: 2}\nmicro_batch: 2\nsharding: " + std::string(sharding) + "\n",
+         .ranks = 2});
     const Trained whole = train({.plan = plan, .steps = 4});
     const Trained begun = train({.plan = plan, .steps = 2, .options = to(folder)});
     ASSERT_EQ(begun.exit_code, 0) << begun.errors;
@@ -120,6 +125,50 @@ TEST(Checkpoint, ContinuesOtherOptimizersBitByBitUnderTheSamePlan) {
     ASSERT_EQ(rest.exit_code, 0) << optimizer << rest.errors;
     EXPECT_EQ(rest.losses.back(), whole.losses.back()) << optimizer;
     EXPECT_EQ(rest.weights, whole.weights) << optimizer;
+    const auto [said, code] = stepwright("checkpoint verify " + (folder.path() / "c").string());
+    EXPECT_EQ(code, 0) << optimizer << said;
+  }
+}
+
+/// Its blocks are those of a rank's shards, so that another plan has others.
+TEST(Checkpoint, ContinuesEightBitsUnderAnotherPlanWithinTheirRounding) {
+  const auto plan = [](const Choices& choices) {
+    return plan_text_of({.model = kSavedModel,
+                         .job = "  optimizer: adam8bit\n",
+                         .choices = choices.text,
+                         .ranks = choices.ranks});
+  };
+  const Folder folder;
+  const Trained whole = train({.plan = plan(kOne), .steps = 6});
+  ASSERT_EQ(train({.plan = plan(kTensorData), .steps = 3, .options = to(folder)}).exit_code, 0);
+  const Trained rest =
+      train({.plan = plan(kPipelineData), .steps = 6, .options = to(folder, {"--resume"})});
+  ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+  EXPECT_NEAR(rest.losses.back(), whole.losses.back(), 1e-3 * whole.losses.back());
+}
+
+TEST(Checkpoint, ContinuesSumsOfMatricesUnderOtherPlans) {
+  const auto plan = [](const Choices& choices) {
+    return plan_text_of({.model = kSavedModel,
+                         .job = "  optimizer: adafactor\n",
+                         .choices = choices.text,
+                         .ranks = choices.ranks});
+  };
+  const Trained whole = train({.plan = plan(kOne), .steps = 4});
+  for (const auto& [before, after] :
+       {std::pair{kTensorData, kPipelineData}, {kGrouped, kTensorData}, {kPipelineData, kOne}}) {
+    const Folder folder;
+    const Trained begun = train({.plan = plan(before), .steps = 2, .options = to(folder)});
+    ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+    const Trained rest =
+        train({.plan = plan(after), .steps = 4, .options = to(folder, {"--resume"})});
+    ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+    EXPECT_LE(distance(whole.weights, rest.weights), 1e-9);
+    const auto out = folder.path() / "whole";
+    const std::string convert =
+        fmt::format("checkpoint convert {} -o {}", (folder.path() / "c").string(), out.string());
+    EXPECT_EQ(stepwright(convert).second, 0);
+    EXPECT_EQ(read_tensors(out), rest.weights) << "weights alone";
   }
 }
 

@@ -1,0 +1,204 @@
+#include "stepwright/runtime/kernels/adafactor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepwright {
+namespace {
+
+/// What is added to squares, and the power of the step by which moments forget.
+constexpr double kLeastSquare = 1e-30;
+constexpr double kDecayPower = -0.8;
+/// The root mean square above which an update is made smaller.
+constexpr double kLargestUpdate = 1;
+
+double decay_of(std::int64_t step) {
+  return 1 - std::pow(static_cast<double>(step + 1), kDecayPower);
+}
+
+/// A matrix of a parameter: where its rows stand, and how many the whole one has.
+struct MatrixRows {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::int64_t whole = 0;
+};
+
+std::vector<MatrixRows> matrices_in(const ParameterSlice& slice) {
+  std::vector<MatrixRows> list;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < slice.matrices.size(); ++i) {
+    list.push_back({first, slice.local_matrix_rows(i), slice.matrices[i]});
+    first += list.back().count;
+  }
+  return list;
+}
+
+/// Held elements of a state in a whole local part, copy by copy, zeros elsewhere.
+at::Tensor spread_out(const StoredParameter& p, const at::Tensor& held) {
+  const at::Tensor all = at::zeros({p.padded}, held.options());
+  all.narrow(0, p.first_element(p.layout->sharding.optimizer), held.numel()).copy_(held);
+  const ParameterSlice& slice = p.slice;
+  return all.narrow(0, 0, slice.local_elements())
+      .view({slice.local_copies, slice.local_rows, slice.local_columns});
+}
+
+/// The reverse.
+at::Tensor held_of(const StoredParameter& p, const at::Tensor& whole) {
+  const at::Tensor all = at::zeros({p.padded}, whole.options());
+  all.narrow(0, 0, p.slice.local_elements()).copy_(whole.reshape({-1}));
+  const Spread spread = p.layout->sharding.optimizer;
+  return all.narrow(0, p.first_element(spread), p.held_elements(spread));
+}
+
+/// [copies, edges], padded and flat.
+at::Tensor mean_squares(const StoredParameter& p, const UpdateRates& rates) {
+  const at::Tensor gradient = clipped_gradient(p, rates);
+  const at::Tensor squares = spread_out(p, gradient * gradient + kLeastSquare);
+  std::vector<at::Tensor> edges{squares.sum(2) / p.slice.columns};
+  for (const MatrixRows& rows : matrices_in(p.slice)) {
+    edges.push_back(squares.narrow(1, rows.first, rows.count).sum(1) / rows.whole);
+  }
+  const at::Tensor flat = at::cat(edges, 1).reshape({-1});
+  return at::constant_pad_nd(flat, {0, p.sums->padded - flat.numel()});
+}
+
+/// 1 over the root of the second moment of each element of a local part. The mean of all is that of
+/// the dimension that ranks have whole.
+at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
+  const ParameterSlice& slice = p.slice;
+  const std::int64_t columns = slice.local_columns;
+  const at::Tensor edges = moments.narrow(0, 0, p.sums->slice.local_elements())
+                               .view({slice.local_copies, p.sums->slice.local_rows});
+  const bool whole_rows = slice.cut == Split::kReplicated || slice.cut == Split::kRow;
+  std::vector<at::Tensor> parts;
+  std::int64_t column = slice.local_rows;
+  for (const MatrixRows& rows : matrices_in(slice)) {
+    const at::Tensor of_rows = edges.narrow(1, rows.first, rows.count);
+    const at::Tensor of_columns = edges.narrow(1, column, columns);
+    const at::Tensor mean = (whole_rows ? of_rows : of_columns).mean(1, true);
+    parts.push_back((of_rows / mean).rsqrt().unsqueeze(2) * of_columns.rsqrt().unsqueeze(1));
+    column += columns;
+  }
+  return at::cat(parts, 1);
+}
+
+std::size_t place_among_matrices(RankState& rank, const StoredParameter& p) {
+  std::size_t place = 0;
+  for (const StoredParameter* other : own_of_kind(rank, p.slice.expert)) {
+    if (other == &p) break;
+    if (other->sums) ++place;
+  }
+  return place;
+}
+
+/// Before it is limited.
+at::Tensor update_of(const StoredParameter& p, const at::Tensor& moments,
+                     const UpdateRates& rates) {
+  const at::Tensor gradient = clipped_gradient(p, rates);
+  const at::Tensor scale = p.sums ? held_of(p, inverse_roots(p, moments)) : p.second_moment.rsqrt();
+  return gradient * scale;
+}
+
+/// The sums of squares of a parameter's updates: [copies x matrices].
+at::Tensor squares_of(const StoredParameter& p, const at::Tensor& update) {
+  const at::Tensor squares = spread_out(p, update * update);
+  if (p.slice.matrices.empty()) return squares.sum({1, 2});
+  std::vector<at::Tensor> parts;
+  for (const MatrixRows& rows : matrices_in(p.slice)) {
+    parts.push_back(squares.narrow(1, rows.first, rows.count).sum({1, 2}));
+  }
+  return at::stack(parts, 1).reshape({-1});
+}
+
+/// By what each element of an update is divided.
+at::Tensor limits(const StoredParameter& p, const at::Tensor& squares) {
+  const ParameterSlice& slice = p.slice;
+  std::vector<at::Tensor> parts;
+  const auto add = [&](const at::Tensor& square, std::int64_t whole_rows, std::int64_t rows) {
+    const at::Tensor root = (square / (whole_rows * slice.columns)).sqrt();
+    const at::Tensor limit = (root / kLargestUpdate).clamp_min(1).view({-1, 1, 1});
+    parts.push_back(limit.expand({slice.local_copies, rows, slice.local_columns}));
+  };
+  const at::Tensor each = squares.view({slice.local_copies, -1});
+  const std::vector<MatrixRows> matrices = matrices_in(slice);
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    add(each.select(1, static_cast<std::int64_t>(i)), matrices[i].whole, matrices[i].count);
+  }
+  if (matrices.empty()) add(each.select(1, 0), slice.rows, slice.local_rows);
+  return held_of(p, at::cat(parts, 1)).clamp_min(1);
+}
+
+}  // namespace
+
+std::vector<StoredParameter*> own_of_kind(RankState& rank, bool expert) {
+  std::vector<StoredParameter*> list = rank.store.own();
+  std::erase_if(list, [&](const StoredParameter* p) { return p->slice.expert != expert; });
+  return list;
+}
+
+FactoredStep& with_sums(RankState& rank, bool expert) {
+  FactoredStep& step = rank.factored[expert ? 1 : 0];
+  if (!step.sums.empty()) return step;
+  const UpdateRates rates = update_rates(rank);
+  for (const StoredParameter* p : own_of_kind(rank, expert)) {
+    if (!p->sums) continue;
+    step.sums.push_back(mean_squares(*p, rates));
+    step.own.push_back(step.sums.back().narrow(0, p->sums->first, p->sums->held.numel()));
+  }
+  return step;
+}
+
+FactoredStep& with_moments(RankState& rank, bool expert) {
+  FactoredStep& step = with_sums(rank, expert);
+  if (!step.moments.empty()) return step;
+  const double forgets = 1 - decay_of(rank.step);
+  const bool updates = std::isfinite(update_rates(rank).norm);
+  for (const StoredParameter* p : own_of_kind(rank, expert)) {
+    if (!p->sums) continue;
+    const std::size_t i = step.moments.size();
+    if (updates) p->sums->held.lerp_(step.own[i], forgets);
+    step.moments.push_back(p->sums->held);
+  }
+  return step;
+}
+
+FactoredStep& with_squares(RankState& rank, bool expert) {
+  FactoredStep& step = with_moments(rank, expert);
+  if (step.squares.defined()) return step;
+  const UpdateRates rates = update_rates(rank);
+  const double forgets = 1 - decay_of(rank.step);
+  std::vector<at::Tensor> squares;
+  std::size_t matrix = 0;
+  for (const StoredParameter* p : own_of_kind(rank, expert)) {
+    if (!p->sums && std::isfinite(rates.norm)) {
+      const at::Tensor gradient = clipped_gradient(*p, rates);
+      p->second_moment.lerp_(gradient * gradient + kLeastSquare, forgets);
+    }
+    const at::Tensor moments = p->sums ? step.moments[matrix++] : at::Tensor();
+    squares.push_back(squares_of(*p, update_of(*p, moments, rates)));
+  }
+  if (!squares.empty()) step.squares = at::cat(squares);
+  return step;
+}
+
+std::int64_t updates_in(const StoredParameter& parameter) {
+  return parameter.slice.local_copies *
+         std::max<std::int64_t>(1, std::ssize(parameter.slice.matrices));
+}
+
+void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates) {
+  const FactoredStep& step = with_squares(rank, parameter.slice.expert);
+  std::int64_t first = 0;
+  for (const StoredParameter* p : own_of_kind(rank, parameter.slice.expert)) {
+    if (p == &parameter) break;
+    first += updates_in(*p);
+  }
+  const at::Tensor squares = step.squares.narrow(0, first, updates_in(parameter));
+  const at::Tensor moments =
+      parameter.sums ? step.moments[place_among_matrices(rank, parameter)] : at::Tensor();
+  const at::Tensor update = update_of(parameter, moments, rates) / limits(parameter, squares);
+  parameter.master.mul_(1 - rates.learning * rank.options.weight_decay);
+  parameter.master.sub_(update, rates.learning);
+}
+
+}  // namespace stepwright

@@ -1,0 +1,142 @@
+#include "stepwright/runtime/kernels/muon.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+constexpr double kMomentum = 0.95;
+constexpr std::array<double, 3> kNewtonSchulz = {3.4445, -4.7750, 2.0315};
+
+void add_matrices(const StoredParameter& p, std::vector<LayerMatrix>& list) {
+  const ParameterSlice& slice = p.slice;
+  std::int64_t first = 0;
+  for (std::int64_t copy = 0; copy < slice.local_copies; ++copy) {
+    for (std::size_t i = 0; i < slice.matrices.size(); ++i) {
+      list.push_back({.parameter = &p,
+                      .first = first,
+                      .rows = slice.local_matrix_rows(i),
+                      .whole_rows = slice.matrices[i]});
+      first += list.back().elements();
+    }
+  }
+}
+
+/// Deals the matrices of each shape out to the ranks that share states, one after the other.
+void deal_out(std::vector<LayerMatrix>& list, std::int64_t ranks) {
+  std::map<std::tuple<std::int64_t, std::int64_t, Split>, std::int64_t> dealt;
+  const auto shape = [](const LayerMatrix& m) {
+    return std::tuple(m.rows, m.columns(), m.parameter->slice.cut);
+  };
+  for (LayerMatrix& matrix : list) matrix.owner = dealt[shape(matrix)]++ % ranks;
+  for (const LayerMatrix& matrix : list) {
+    const std::int64_t alike = dealt[shape(matrix)];
+    const StoredParameter& p = *matrix.parameter;
+    if (alike % ranks == 0 && p.padded == p.slice.local_elements()) continue;
+    fail_unsupported(
+        fmt::format("optimizer: muon of split states is executed where {} ranks have equal parts "
+                    "of all matrices: there are {} of the shape of {}, of {} x {}",
+                    ranks, alike, p.slice.name, matrix.rows, matrix.columns()));
+  }
+}
+
+}  // namespace
+
+std::vector<StoredParameter*> orthogonal_parameters(RankState& rank, bool expert) {
+  std::vector<StoredParameter*> list = rank.store.own();
+  std::erase_if(list, [&](const StoredParameter* p) {
+    return p->slice.expert != expert || !p->is_layer_matrix();
+  });
+  return list;
+}
+
+OrthogonalStep& with_momentum(RankState& rank, bool expert) {
+  OrthogonalStep& step = rank.orthogonal[expert ? 1 : 0];
+  if (!step.matrices.empty()) return step;
+  const UpdateRates rates = update_rates(rank);
+  for (StoredParameter* p : orthogonal_parameters(rank, expert)) {
+    if (p->master.numel() == 0) continue;  // another owns it
+    const at::Tensor gradient = clipped_gradient(*p, rates);
+    if (std::isfinite(rates.norm)) p->first_moment.lerp_(gradient, 1 - kMomentum);
+    step.momentum[p] = gradient.lerp(p->first_moment, kMomentum);
+    add_matrices(*p, step.matrices);
+  }
+  const StateLayout& layout = rank.store.layout(expert);
+  const bool owned = layout.sharding.gradients == Spread::kNone;
+  if (!owned) deal_out(step.matrices, layout.shares(layout.sharding.optimizer));
+  return step;
+}
+
+OrthogonalStep& with_matrices(RankState& rank, bool expert) {
+  OrthogonalStep& step = with_momentum(rank, expert);
+  if (!step.values.empty()) return step;
+  for (const LayerMatrix& matrix : step.matrices) {
+    const at::Tensor flat =
+        step.momentum.at(matrix.parameter).narrow(0, matrix.first, matrix.elements());
+    step.values.push_back(flat.view({matrix.rows, matrix.columns()}));
+  }
+  return step;
+}
+
+OrthogonalStep& with_updates(RankState& rank, bool expert) {
+  OrthogonalStep& step = with_matrices(rank, expert);
+  if (step.is_scaled) return step;
+  step.is_scaled = true;
+  step.updates.resize(step.matrices.size());
+  for (std::size_t i = 0; i < step.matrices.size(); ++i) {
+    const LayerMatrix& matrix = step.matrices[i];
+    if (!step.values[i].defined()) continue;
+    at::Tensor& update = step.updates[i];
+    if (!update.defined()) update = orthogonal(step.values[i]);
+    const double shape = static_cast<double>(matrix.whole_rows) /
+                         static_cast<double>(matrix.parameter->slice.columns);
+    update = update * std::sqrt(std::max(1.0, shape));
+  }
+  return step;
+}
+
+at::Tensor orthogonal(const at::Tensor& matrix) {
+  const bool tall = matrix.size(0) > matrix.size(1);
+  at::Tensor x = matrix / (matrix.norm() + kLeastNorm);
+  for (std::int64_t step = 0; step < kOrthogonalSteps; ++step) {
+    x = next_part(x, product_of_part(x, tall), tall);
+  }
+  return x;
+}
+
+at::Tensor product_of_part(const at::Tensor& part, bool rows_cut) {
+  const at::Tensor other = part.transpose(0, 1);
+  return rows_cut ? at::matmul(other, part) : at::matmul(part, other);
+}
+
+at::Tensor next_part(const at::Tensor& part, const at::Tensor& product, bool rows_cut) {
+  const auto [a, b, c] = kNewtonSchulz;
+  const at::Tensor sum = b * product + c * at::matmul(product, product);
+  return a * part + (rows_cut ? at::matmul(part, sum) : at::matmul(sum, part));
+}
+
+void muon(StoredParameter& parameter, RankState& rank, const UpdateRates& rates) {
+  const OrthogonalStep& step = with_updates(rank, parameter.slice.expert);
+  at::Tensor update = at::empty_like(parameter.master);
+  if (const auto own = step.returned.find(&parameter); own != step.returned.end()) {
+    update = own->second;
+  } else {
+    for (std::size_t i = 0; i < step.matrices.size(); ++i) {
+      const LayerMatrix& matrix = step.matrices[i];
+      if (matrix.parameter != &parameter) continue;
+      update.narrow(0, matrix.first, matrix.elements()).copy_(step.updates[i].reshape({-1}));
+    }
+  }
+  parameter.master.mul_(1 - rates.learning * rank.options.weight_decay);
+  parameter.master.sub_(update, rates.learning);
+}
+
+}  // namespace stepwright

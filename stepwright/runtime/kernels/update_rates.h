@@ -1,0 +1,18 @@
+#pragma once
+
+#include "stepwright/runtime/execute/rank_state.h"
+
+namespace stepwright {
+
+/// What all updates of a step share.
+struct UpdateRates {
+  double learning;
+  double norm;   ///< Of the gradients, over all ranks.
+  double scale;  ///< Of gradients, from clipping.
+};
+UpdateRates update_rates(const RankState& rank);
+
+/// The gradient that an update takes, in the type of the weights that it updates.
+at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates& rates);
+
+}  // namespace stepwright

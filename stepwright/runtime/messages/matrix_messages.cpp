@@ -1,0 +1,209 @@
+// Messages of an update that makes matrices orthogonal (kernels/muon.h).
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+
+#include "stepwright/runtime/kernels/muon.h"
+#include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/messages/messages.h"
+#include "stepwright/runtime/messages/shard_rows.h"
+
+namespace stepwright {
+namespace {
+
+/// What goes between the owner of a matrix and a rank that holds a part of it.
+struct Crossing {
+  std::size_t matrix = 0;  ///< Among those of the step.
+  std::int64_t first = 0;  ///< Elements of its parameter's local part.
+  std::int64_t count = 0;
+};
+
+/// The parts of one rank's matrices that another holds.
+std::vector<Crossing> crossings(const OrthogonalStep& step, std::int64_t owner,
+                                std::int64_t holder) {
+  std::vector<Crossing> list;
+  for (std::size_t i = 0; i < step.matrices.size(); ++i) {
+    const LayerMatrix& matrix = step.matrices[i];
+    if (matrix.owner != owner) continue;
+    const StoredParameter& p = *matrix.parameter;
+    const BlockRun blocks = p.layout->held_by(holder, p.layout->sharding.optimizer);
+    const std::int64_t begin = std::max(matrix.first, blocks.first * p.block());
+    const std::int64_t end =
+        std::min(matrix.first + matrix.elements(), (blocks.first + blocks.count) * p.block());
+    if (begin < end) list.push_back({i, begin, end - begin});
+  }
+  return list;
+}
+
+/// Which way parts go.
+enum class Way : std::uint8_t { kToOwner, kBack };
+
+/// What a rank sends to another.
+std::vector<Crossing> sent_parts(const OrthogonalStep& step, Way way, std::int64_t from,
+                                 std::int64_t to) {
+  return way == Way::kToOwner ? crossings(step, to, from) : crossings(step, from, to);
+}
+
+std::int64_t elements_of(const std::vector<Crossing>& parts) {
+  std::int64_t sum = 0;
+  for (const Crossing& part : parts) sum += part.count;
+  return sum;
+}
+
+using PartOf = std::function<at::Tensor(const Crossing&)>;
+
+/// Copies parts out of tensors of theirs here into those at the other end. What a rank keeps itself
+/// fills its buffer up to the operator's payload.
+void exchange(Call& call, const OrthogonalStep& step, Way way, const PartOf& from,
+              const PartOf& into) {
+  Communicator& group = call.rank.groups.of(call.op);
+  const std::int64_t own = group.index();
+  const at::TensorOptions options = step.momentum.begin()->second.options();
+  Communicator::Splits splits;
+  std::vector<at::Tensor> sent;
+  for (std::int64_t r = 0; r < group.size(); ++r) {
+    splits.sent.push_back(elements_of(sent_parts(step, way, own, r)));
+    splits.received.push_back(elements_of(sent_parts(step, way, r, own)));
+  }
+  const std::int64_t fill = call.op.payload_elements -
+                            std::reduce(splits.sent.begin(), splits.sent.end(), std::int64_t{0});
+  for (std::int64_t r = 0; r < group.size(); ++r) {
+    for (const Crossing& part : sent_parts(step, way, own, r)) sent.push_back(from(part));
+    if (r == own) sent.push_back(at::zeros({fill}, options));
+  }
+  const auto self = static_cast<std::size_t>(own);
+  splits.sent[self] += fill;
+  splits.received[self] += fill;
+  at::Tensor received = at::empty({call.op.payload_elements}, options);
+  group.all_to_all(call.op, received, at::cat(sent), splits);
+  std::int64_t begin = 0;
+  for (std::int64_t r = 0; r < group.size(); ++r) {
+    std::int64_t next = begin;
+    for (const Crossing& part : sent_parts(step, way, r, own)) {
+      into(part).copy_(received.narrow(0, next, part.count));
+      next += part.count;
+    }
+    begin += splits.received[static_cast<std::size_t>(r)];
+  }
+}
+
+/// The part of a parameter's held elements, and of a whole matrix.
+at::Tensor of_held(const OrthogonalStep& step, const OrthogonalStep::ByParameter& held,
+                   const Crossing& part) {
+  const StoredParameter& p = *step.matrices[part.matrix].parameter;
+  const std::int64_t first = p.first_element(p.layout->sharding.optimizer);
+  return held.at(&p).narrow(0, part.first - first, part.count);
+}
+at::Tensor of_matrix(const OrthogonalStep& step, const std::vector<at::Tensor>& matrices,
+                     const Crossing& part) {
+  const std::int64_t first = step.matrices[part.matrix].first;
+  return matrices[part.matrix].view({-1}).narrow(0, part.first - first, part.count);
+}
+
+void bring_to_owners(Call& call) {
+  OrthogonalStep& step = with_momentum(call.rank, is_of_experts(call.op.group));
+  const std::int64_t own = call.rank.groups.of(call.op).index();
+  step.values.resize(step.matrices.size());
+  for (std::size_t i = 0; i < step.matrices.size(); ++i) {
+    const LayerMatrix& matrix = step.matrices[i];
+    if (matrix.owner != own) continue;
+    step.values[i] =
+        at::empty({matrix.rows, matrix.columns()}, step.momentum.begin()->second.options());
+  }
+  exchange(
+      call, step, Way::kToOwner,
+      [&](const auto& part) { return of_held(step, step.momentum, part); },
+      [&](const auto& part) { return of_matrix(step, step.values, part); });
+}
+
+void bring_back(Call& call) {
+  OrthogonalStep& step = with_updates(call.rank, is_of_experts(call.op.group));
+  for (at::Tensor& update : step.updates) {
+    if (update.defined()) update = update.contiguous();
+  }
+  for (const auto& [parameter, held] : step.momentum) {
+    step.returned[parameter] = at::empty_like(held);
+  }
+  exchange(
+      call, step, Way::kBack, [&](const auto& part) { return of_matrix(step, step.updates, part); },
+      [&](const auto& part) { return of_held(step, step.returned, part); });
+}
+
+/// The matrices that this rank makes orthogonal with its tensor ranks.
+std::vector<std::size_t> cut_matrices(const OrthogonalStep& step) {
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < step.matrices.size(); ++i) {
+    const bool cut = step.matrices[i].parameter->slice.cut != Split::kReplicated;
+    if (cut && step.values[i].defined()) list.push_back(i);
+  }
+  return list;
+}
+
+bool rows_are_cut(const LayerMatrix& matrix) {
+  return matrix.parameter->slice.cut == Split::kColumn;
+}
+
+/// Each tensor rank makes the whole matrices orthogonal, and keeps its part.
+void gather_whole(Call& call) {
+  OrthogonalStep& step = with_matrices(call.rank, is_of_experts(call.op.group));
+  const Communicator& group = call.rank.groups.of(call.op);
+  step.updates.resize(step.matrices.size());
+  std::vector<at::Tensor> own;
+  const std::vector<std::size_t> cut = cut_matrices(step);
+  for (const std::size_t i : cut) own.push_back(step.values[i].reshape({-1}));
+  const at::Tensor rows = all_gather_columns(call, at::cat(own));
+  std::int64_t column = 0;
+  for (const std::size_t i : cut) {
+    const LayerMatrix& matrix = step.matrices[i];
+    const int dimension = rows_are_cut(matrix) ? 0 : 1;
+    std::vector<at::Tensor> parts;
+    for (std::int64_t r = 0; r < group.size(); ++r) {
+      parts.push_back(rows.select(0, r)
+                          .narrow(0, column, matrix.elements())
+                          .view({matrix.rows, matrix.columns()}));
+    }
+    column += matrix.elements();
+    const std::int64_t width = parts.front().size(dimension);
+    step.updates[i] =
+        orthogonal(at::cat(parts, dimension)).narrow(dimension, group.index() * width, width);
+  }
+}
+
+/// Of each step the products that tensor ranks sum. The first says the norms, too, by which all is
+/// divided.
+void share_products(Call& call) {
+  OrthogonalStep& step = with_matrices(call.rank, is_of_experts(call.op.group));
+  const bool first = step.updates.empty();
+  step.updates.resize(step.matrices.size());
+  const std::vector<std::size_t> cut = cut_matrices(step);
+  std::vector<at::Tensor> products;
+  for (const std::size_t i : cut) {
+    if (first) step.updates[i] = step.values[i];
+    const bool rows = rows_are_cut(step.matrices[i]);
+    products.push_back(product_of_part(step.updates[i], rows).reshape({-1}));
+  }
+  all_reduce_flat(call, products);
+  for (std::size_t k = 0; k < cut.size(); ++k) {
+    const std::size_t i = cut[k];
+    const bool rows = rows_are_cut(step.matrices[i]);
+    const std::int64_t kept = step.updates[i].size(rows ? 1 : 0);
+    at::Tensor product = products[k].view({kept, kept});
+    if (first) {
+      const at::Tensor norm = product.trace().sqrt() + kLeastNorm;
+      step.updates[i] = step.updates[i] / norm;
+      product = product / (norm * norm);
+    }
+    step.updates[i] = next_part(step.updates[i], product, rows);
+  }
+}
+
+}  // namespace
+
+void run_matrix_message(Call& call) {
+  if (call.op.purpose == Purpose::kReturnMatrices) return bring_back(call);
+  if (call.op.purpose == Purpose::kShareProducts) return share_products(call);
+  return call.op.kind == OperatorKind::kAllToAll ? bring_to_owners(call) : gather_whole(call);
+}
+
+}  // namespace stepwright
