@@ -39,13 +39,15 @@ struct StepSums {
   at::Tensor expert_square;
 };
 
+using ByParameter = std::map<const StoredParameter*, at::Tensor>;
+
 /// What an update that keeps sums of rows and columns has computed so far of one kind of
 /// parameters, between the messages that make it whole; empty: nothing yet.
 struct FactoredStep {
-  std::vector<at::Tensor> sums;     ///< Of squares, of each matrix: all its edges, padded.
-  std::vector<at::Tensor> own;      ///< Of them those whose moments this rank holds.
-  std::vector<at::Tensor> moments;  ///< Of all edges.
-  at::Tensor squares;               ///< The sum of squares of each update.
+  ByParameter sums;     ///< Of squares, of each matrix: all its edges, padded.
+  ByParameter own;      ///< Of them those whose moments this rank holds.
+  ByParameter moments;  ///< Of all edges.
+  ByParameter squares;  ///< The sum of squares of each update.
 };
 
 /// One matrix that is made orthogonal, as a tensor rank has it.
@@ -63,7 +65,6 @@ struct LayerMatrix {
 /// What an update that makes matrices orthogonal has computed so far of one kind of parameters,
 /// between the messages that it needs; empty: nothing yet.
 struct OrthogonalStep {
-  using ByParameter = std::map<const StoredParameter*, at::Tensor>;
   ByParameter momentum;  ///< Of what this rank holds of each.
   /// All matrices; of those that this rank makes orthogonal the values, then the updates.
   std::vector<LayerMatrix> matrices;

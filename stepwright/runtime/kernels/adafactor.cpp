@@ -82,20 +82,11 @@ at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
   return at::cat(parts, 1);
 }
 
-std::size_t place_among_matrices(RankState& rank, const StoredParameter& p) {
-  std::size_t place = 0;
-  for (const StoredParameter* other : own_of_kind(rank, p.slice.expert)) {
-    if (other == &p) break;
-    if (other->sums) ++place;
-  }
-  return place;
-}
-
 /// Before it is limited.
-at::Tensor update_of(const StoredParameter& p, const at::Tensor& moments,
-                     const UpdateRates& rates) {
+at::Tensor update_of(const StoredParameter& p, const FactoredStep& step, const UpdateRates& rates) {
   const at::Tensor gradient = clipped_gradient(p, rates);
-  const at::Tensor scale = p.sums ? held_of(p, inverse_roots(p, moments)) : p.second_moment.rsqrt();
+  const at::Tensor scale =
+      p.sums ? held_of(p, inverse_roots(p, step.moments.at(&p))) : p.second_moment.rsqrt();
   return gradient * scale;
 }
 
@@ -136,14 +127,19 @@ std::vector<StoredParameter*> own_of_kind(RankState& rank, bool expert) {
   return list;
 }
 
+std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert) {
+  std::vector<StoredParameter*> list = own_of_kind(rank, expert);
+  std::erase_if(list, [](const StoredParameter* p) { return !p->sums; });
+  return list;
+}
+
 FactoredStep& with_sums(RankState& rank, bool expert) {
   FactoredStep& step = rank.factored[expert ? 1 : 0];
   if (!step.sums.empty()) return step;
   const UpdateRates rates = update_rates(rank);
-  for (const StoredParameter* p : own_of_kind(rank, expert)) {
-    if (!p->sums) continue;
-    step.sums.push_back(mean_squares(*p, rates));
-    step.own.push_back(step.sums.back().narrow(0, p->sums->first, p->sums->held.numel()));
+  for (const StoredParameter* p : matrices_of_kind(rank, expert)) {
+    const at::Tensor& sums = step.sums[p] = mean_squares(*p, rates);
+    step.own[p] = sums.narrow(0, p->sums->first, p->sums->held.numel());
   }
   return step;
 }
@@ -151,52 +147,32 @@ FactoredStep& with_sums(RankState& rank, bool expert) {
 FactoredStep& with_moments(RankState& rank, bool expert) {
   FactoredStep& step = with_sums(rank, expert);
   if (!step.moments.empty()) return step;
-  const double forgets = 1 - decay_of(rank.step);
   const bool updates = std::isfinite(update_rates(rank).norm);
-  for (const StoredParameter* p : own_of_kind(rank, expert)) {
-    if (!p->sums) continue;
-    const std::size_t i = step.moments.size();
-    if (updates) p->sums->held.lerp_(step.own[i], forgets);
-    step.moments.push_back(p->sums->held);
+  for (const StoredParameter* p : matrices_of_kind(rank, expert)) {
+    if (updates) p->sums->held.lerp_(step.own.at(p), 1 - decay_of(rank.step));
+    step.moments[p] = p->sums->held;
   }
   return step;
 }
 
 FactoredStep& with_squares(RankState& rank, bool expert) {
   FactoredStep& step = with_moments(rank, expert);
-  if (step.squares.defined()) return step;
+  if (!step.squares.empty()) return step;
   const UpdateRates rates = update_rates(rank);
-  const double forgets = 1 - decay_of(rank.step);
-  std::vector<at::Tensor> squares;
-  std::size_t matrix = 0;
   for (const StoredParameter* p : own_of_kind(rank, expert)) {
     if (!p->sums && std::isfinite(rates.norm)) {
       const at::Tensor gradient = clipped_gradient(*p, rates);
-      p->second_moment.lerp_(gradient * gradient + kLeastSquare, forgets);
+      p->second_moment.lerp_(gradient * gradient + kLeastSquare, 1 - decay_of(rank.step));
     }
-    const at::Tensor moments = p->sums ? step.moments[matrix++] : at::Tensor();
-    squares.push_back(squares_of(*p, update_of(*p, moments, rates)));
+    step.squares[p] = squares_of(*p, update_of(*p, step, rates));
   }
-  if (!squares.empty()) step.squares = at::cat(squares);
   return step;
-}
-
-std::int64_t updates_in(const StoredParameter& parameter) {
-  return parameter.slice.local_copies *
-         std::max<std::int64_t>(1, std::ssize(parameter.slice.matrices));
 }
 
 void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates) {
   const FactoredStep& step = with_squares(rank, parameter.slice.expert);
-  std::int64_t first = 0;
-  for (const StoredParameter* p : own_of_kind(rank, parameter.slice.expert)) {
-    if (p == &parameter) break;
-    first += updates_in(*p);
-  }
-  const at::Tensor squares = step.squares.narrow(0, first, updates_in(parameter));
-  const at::Tensor moments =
-      parameter.sums ? step.moments[place_among_matrices(rank, parameter)] : at::Tensor();
-  const at::Tensor update = update_of(parameter, moments, rates) / limits(parameter, squares);
+  const at::Tensor update =
+      update_of(parameter, step, rates) / limits(parameter, step.squares.at(&parameter));
   parameter.master.mul_(1 - rates.learning * rank.options.weight_decay);
   parameter.master.sub_(update, rates.learning);
 }

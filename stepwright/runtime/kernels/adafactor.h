@@ -14,8 +14,10 @@ namespace stepwright {
 // Each stage computes what those before it leave, once a step, so that messages between them find
 // what they share, and nothing where there are none.
 
-/// The trained parameters of a kind whose states are here, block by block.
+/// The trained parameters of a kind whose states are here, block by block, and those of them that
+/// are matrices.
 std::vector<StoredParameter*> own_of_kind(RankState& rank, bool expert);
+std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert);
 
 /// The means of squares of the rows and columns of each matrix, as far as this rank has them.
 FactoredStep& with_sums(RankState& rank, bool expert);
@@ -23,9 +25,6 @@ FactoredStep& with_sums(RankState& rank, bool expert);
 FactoredStep& with_moments(RankState& rank, bool expert);
 /// With the sum of squares of each update: of each matrix or vector, copy by copy.
 FactoredStep& with_squares(RankState& rank, bool expert);
-
-/// How many of those a parameter has.
-std::int64_t updates_in(const StoredParameter& parameter);
 
 /// The update of a parameter.
 void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates);

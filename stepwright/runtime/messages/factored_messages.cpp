@@ -11,20 +11,13 @@ bool of_tensor_ranks(GroupKind group) {
   return group == GroupKind::kTensor || group == GroupKind::kExpertTensor;
 }
 
-std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert) {
-  std::vector<StoredParameter*> list = own_of_kind(rank, expert);
-  std::erase_if(list, [](const StoredParameter* p) { return !p->sums; });
-  return list;
-}
-
 /// Those of the dimension that tensor ranks do not cut, of which each has seen a part.
 void share_uncut_sums(Call& call) {
   const bool expert = is_of_experts(call.op.group);
   const FactoredStep& step = with_sums(call.rank, expert);
   std::vector<at::Tensor> shared;
-  std::size_t i = 0;
   for (const StoredParameter* p : matrices_of_kind(call.rank, expert)) {
-    const at::Tensor& sums = step.sums[i++];
+    const at::Tensor& sums = step.sums.at(p);
     if (p->slice.cut == Split::kReplicated) continue;
     const std::int64_t edges = p->sums->slice.local_rows;
     const std::int64_t rows = p->slice.local_rows;
@@ -40,13 +33,16 @@ void share_uncut_sums(Call& call) {
 void scatter_sums(Call& call) {
   const bool expert = is_of_experts(call.op.group);
   FactoredStep& step = with_sums(call.rank, expert);
-  const StateLayout& layout = call.rank.store.layout(expert);
   const std::int64_t ranks = call.rank.groups.of(call.op).size();
+  const auto matrices = matrices_of_kind(call.rank, expert);
   std::vector<at::Tensor> rows;
-  for (const at::Tensor& sums : step.sums) rows.push_back(rows_for(call, layout, sums, ranks));
+  for (const StoredParameter* p : matrices) {
+    rows.push_back(rows_for(call, *p->layout, step.sums.at(p), ranks));
+  }
   const at::Tensor own = reduce_scatter_columns(call, at::cat(rows, 1));
   std::int64_t column = 0;
-  for (at::Tensor& part : step.own) {
+  for (const StoredParameter* p : matrices) {
+    at::Tensor& part = step.own.at(p);
     part = own.narrow(0, column, part.numel());
     column += part.numel();
   }
@@ -55,13 +51,16 @@ void scatter_sums(Call& call) {
 void gather_moments(Call& call) {
   const bool expert = is_of_experts(call.op.group);
   FactoredStep& step = with_moments(call.rank, expert);
-  const StateLayout& layout = call.rank.store.layout(expert);
-  const at::Tensor rows = all_gather_columns(call, at::cat(step.moments));
+  const auto matrices = matrices_of_kind(call.rank, expert);
+  std::vector<at::Tensor> own;
+  for (const StoredParameter* p : matrices) own.push_back(step.moments.at(p));
+  const at::Tensor rows = all_gather_columns(call, at::cat(own));
   std::int64_t column = 0;
-  for (std::size_t i = 0; i < step.moments.size(); ++i) {
-    const std::int64_t width = step.moments[i].numel();
-    step.moments[i] = at::empty_like(step.sums[i]);
-    store_rows(call, layout, rows.narrow(1, column, width), step.moments[i]);
+  for (const StoredParameter* p : matrices) {
+    at::Tensor& moments = step.moments.at(p);
+    const std::int64_t width = moments.numel();
+    moments = at::empty_like(step.sums.at(p));
+    store_rows(call, *p->layout, rows.narrow(1, column, width), moments);
     column += width;
   }
 }
@@ -70,12 +69,9 @@ void share_squares(Call& call) {
   const bool expert = is_of_experts(call.op.group);
   const FactoredStep& step = with_squares(call.rank, expert);
   std::vector<at::Tensor> shared;
-  std::int64_t first = 0;
   for (const StoredParameter* p : own_of_kind(call.rank, expert)) {
-    const std::int64_t count = updates_in(*p);
     const bool whole = of_tensor_ranks(call.op.group) && p->slice.cut == Split::kReplicated;
-    if (!whole) shared.push_back(step.squares.narrow(0, first, count));
-    first += count;
+    if (!whole) shared.push_back(step.squares.at(p));
   }
   all_reduce_flat(call, shared);
 }

@@ -89,8 +89,7 @@ void exchange(Call& call, const OrthogonalStep& step, Way way, const PartOf& fro
 }
 
 /// The part of a parameter's held elements, and of a whole matrix.
-at::Tensor of_held(const OrthogonalStep& step, const OrthogonalStep::ByParameter& held,
-                   const Crossing& part) {
+at::Tensor of_held(const OrthogonalStep& step, const ByParameter& held, const Crossing& part) {
   const StoredParameter& p = *step.matrices[part.matrix].parameter;
   const std::int64_t first = p.first_element(p.layout->sharding.optimizer);
   return held.at(&p).narrow(0, part.first - first, part.count);
