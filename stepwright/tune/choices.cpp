@@ -457,6 +457,24 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
   return table;
 }
 
+namespace {
+
+/// The first rule that a schedule breaks. Shardings are chosen apart from schedules: passes over
+/// the vocabulary, which need parameters and gradients whole, are searched where all of a list
+/// leave them so.
+std::optional<Rule> broken_by_schedule(const Job& job, const Dimensions& space, const Plan& plan) {
+  const auto rule = broken_rule(job, plan);
+  if (rule || traits_of(plan.schedule.kind).barriers == 0) return rule;
+  for (const Sharding& states : space.sharding) {
+    Plan sharded = plan;
+    sharded.sharding = states;
+    if (broken_rule(job, sharded) == Rule::kVocabularyStep) return Rule::kVocabularyStep;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal) {
   StageTable table;
@@ -474,7 +492,7 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
           plan.micro_batch = micro_batch;
           plan.schedule = schedule;
           plan.layers = layers;
-          const auto rule = broken_rule(job, plan);
+          const auto rule = broken_by_schedule(job, space, plan);
           if (rule && *rule <= kLastStageRule) {
             count(table.refused, *rule, same);
             continue;

@@ -67,9 +67,7 @@ void list_dimensions(Dice& dice, Space& space) {
                       ScheduleKind::kFolded,
                       ScheduleKind::kDualPipeV,
                       ScheduleKind::kStp,
-                      ScheduleKind::kSpreadVocabulary,
-                      ScheduleKind::kVocabularyOne,
-                      ScheduleKind::kVocabularyTwo};
+                      ScheduleKind::kSpreadVocabulary};
     if (dice.chance(2)) space.strands = {1, 2};
   }
   if (dice.chance(4)) {

@@ -61,6 +61,18 @@ TEST(Tune, CountsEveryPlanOnce) {
   EXPECT_LE(result.space.fitting, result.space.priced);
 }
 
+TEST(Tune, TakesPassesOverTheVocabularyWhereStatesStayWhole) {
+  Job job = small_tune_job();
+  job.space.pipeline = {2};
+  job.space.schedule = {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo};
+  job.space.sharding = {Sharding{}, Sharding{.optimizer = Spread::kGlobal}};
+  const TuneResult result = tune(job, quick());
+  for (const TunedPlan& plan : result.plans) {
+    EXPECT_GT(traits_of(plan.plan.schedule.kind).barriers, 0);
+    EXPECT_FALSE(illegal(result.job, plan.plan));
+  }
+}
+
 TEST(Tune, GivesTheSameAnswerOnAnyNumberOfThreads) {
   const Job job = small_tune_job();
   nlohmann::ordered_json one = answer_of(tune(job, quick()));
