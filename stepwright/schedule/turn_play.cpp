@@ -213,10 +213,11 @@ class Ordering {
   bool pass(std::size_t position, Direction direction, std::vector<Step>& steps) {
     Step step = step_at(position);
     if (awaits(direction)) {
-      step.awaited = posted_[position] - 1;
-      if (step.awaited >= std::ranges::min(posted_)) return false;
+      step.waits[0] = posted_[position] - 1;
+      if (step.waits[0] >= std::ranges::min(posted_)) return false;
     }
-    if (posts(direction)) step.posts = posted_[position]++;
+    if (posts(direction)) step.waits[1] = posted_[position]++;
+    step.pass = true;
     steps.push_back(step);
     ++next_[position];
     return true;
@@ -254,7 +255,7 @@ double PartSeconds::of(Direction direction) const {
     case Direction::kPredict: return predict;
     case Direction::kEmbedGradient: return embed_gradient;
     case Direction::kUpdate: break;
-    default: return passes[pass_index(direction)];
+    default: break;
   }
   return 0;
 }
@@ -266,6 +267,10 @@ double TurnSeconds::of(std::size_t position, const Turn& turn) const {
   const auto factor = [&](const Part& part) {
     return factors.empty() ? 1.0 : factors[static_cast<std::size_t>(part.micro_batch)];
   };
+  if (is_pass(turn.part.direction)) {
+    const std::size_t pass = pass_index(turn.part.direction);
+    return passes.empty() ? 0 : factor(turn.part) * passes[position].own[pass];
+  }
   const double own_s = factor(turn.part) * seconds_of(turn.part).of(turn.part.direction);
   if (!turn.beside) return own_s;
   const bool first = turn.part.direction == Direction::kForward;
@@ -302,6 +307,10 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
       s += turns.size() - 1;
       continue;
     }
+    if (step.pass) {
+      pass(step, turn, seconds);
+      continue;
+    }
     const double own_s = seconds.of(position, turn);
     double start = own_s > 0 ? free_[position] : 0;
     for (std::size_t i = 0; i < step.waits.size(); ++i) {
@@ -309,14 +318,12 @@ const std::vector<std::vector<double>>& TurnPlayer::play(const TurnOrder& order,
       const double ended = all_ends_[static_cast<std::size_t>(step.waits[i])];
       start = std::max(start, step.hops[i] ? ended + seconds.hop_s : ended);
     }
-    if (step.awaited >= 0 && own_s > 0) start = std::max(start, arrived_s(step.awaited));
     double end = start + own_s;
     if (!seconds.messages.empty() && own_s > 0) {
       end = std::max(end, gathered_s(seconds.messages[position], turn));
     }
     all_ends_[number] = end;
     if (own_s > 0) free_[position] = end;
-    if (step.posts >= 0) post(step, turn, seconds, free_[position]);
   }
   ends_.resize(turns.size());
   for (std::size_t position = 0; position < turns.size(); ++position) {
@@ -337,14 +344,22 @@ void TurnPlayer::meet(std::span<const TurnOrder::Step> steps, const Turn& turn,
   free_.assign(steps.size(), end);
 }
 
-void TurnPlayer::post(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds,
-                      double end) {
-  const auto number = static_cast<std::size_t>(step.posts);
+void TurnPlayer::pass(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds) {
+  const auto position = static_cast<std::size_t>(step.position);
+  const auto& [awaited, posted] = step.waits;
+  const double own_s = seconds.of(position, turn);
+  double& free = free_[position];
+  if (awaited >= 0 && own_s > 0) free = std::max(free, arrived_s(awaited));
+  free += own_s;
+  all_ends_[static_cast<std::size_t>(step.turn)] = own_s > 0 ? free : 0;
+  if (posted < 0) return;
+  const auto number = static_cast<std::size_t>(posted);
   if (messages_.size() <= number) messages_.resize(number + 1);
   Message& message = messages_[number];
-  message.posted_s = std::max(message.posted_s, end);
-  const PartSeconds& own = seconds.parts[static_cast<std::size_t>(step.position)].front();
-  message.seconds = std::max(message.seconds, own.messages[pass_index(turn.part.direction)]);
+  message.posted_s = std::max(message.posted_s, free);
+  if (seconds.passes.empty()) return;
+  const std::size_t pass = pass_index(turn.part.direction);
+  message.seconds = std::max(message.seconds, seconds.passes[position].messages[pass]);
 }
 
 double TurnPlayer::arrived_s(std::int32_t message) {

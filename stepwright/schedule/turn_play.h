@@ -32,12 +32,16 @@ struct PartSeconds {
   double embed = 0;  ///< Of the first chunk: what all positions do together, and so the next two.
   double predict = 0;
   double embed_gradient = 0;
-  std::array<double, kVocabularyPasses>
-      passes{};  ///< Over the vocabulary, also said of the first chunk,
-  std::array<double, kVocabularyPasses> messages{};  ///< and what they leave on its way.
   Beside<double> beside = {};  ///< Its forward, by chunk of the position; empty: the sum of both.
 
   [[nodiscard]] double of(Direction direction) const;
+};
+
+/// Seconds of a position's passes over the vocabulary for one micro-batch, and of what each leaves
+/// on its way.
+struct PassSeconds {
+  std::array<double, kVocabularyPasses> own{};
+  std::array<double, kVocabularyPasses> messages{};
 };
 
 /// Messages of one chunk on one position, once in a step; those of a position go one after the
@@ -52,6 +56,7 @@ struct TurnSeconds {
   std::vector<std::vector<PartSeconds>> parts;       ///< By position, then chunk.
   double hop_s = 0;                                  ///< Of a message to another position.
   std::vector<std::vector<ChunkMessages>> messages;  ///< By position, then chunk; empty: none.
+  std::vector<PassSeconds> passes = {};              ///< By position; empty: there are none.
   std::vector<double> factors = {};  ///< On the seconds of each micro-batch; empty: none.
 
   /// Seconds of a turn of a position.
@@ -80,9 +85,10 @@ class TurnOrder {
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
     std::array<bool, 2> hops = {false, false};  ///< Whether a message comes between.
-    bool joint = false;       ///< One of as many as there are positions, which stand side by side.
-    std::int32_t posts = -1;  ///< The number of the message of all positions that it posts,
-    std::int32_t awaited = -1;  ///< and that of the last one that it awaits.
+    bool joint = false;  ///< One of as many as there are positions, which stand side by side.
+    /// A pass over the vocabulary: `waits` are, of the messages of all positions, the last one that
+    /// it awaits and the one that it posts.
+    bool pass = false;
   };
   std::vector<Step> steps_;
   std::vector<std::int32_t> first_;  ///< Number of each position's first turn; then of all turns.
@@ -105,9 +111,9 @@ class TurnPlayer {
  private:
   /// One turn of all positions at once.
   void meet(std::span<const TurnOrder::Step> steps, const Turn& turn, const TurnSeconds& seconds);
+  void pass(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds);
   /// When a message of all positions has ended.
   double arrived_s(std::int32_t message);
-  void post(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds, double end);
 
   /// A message of all positions: when the last of them posts it, and how long it then takes.
   struct Message {

@@ -103,17 +103,18 @@ TEST(TurnPlay, PassesHideTheirMessages) {
   for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
     for (std::int64_t stages = 2; stages <= 17; ++stages) {
       TurnSeconds seconds = seconds_of({stages, 1, 1, 2, 0}, 1);
-      for (std::vector<PartSeconds>& position : seconds.parts) {
-        position.front().passes[pass_index(Direction::kLogits)] = 0.1;
-        position.front().passes[pass_index(Direction::kLogitGradient)] = 0.2;
+      seconds.passes.resize(static_cast<std::size_t>(stages));
+      for (PassSeconds& position : seconds.passes) {
+        position.own[pass_index(Direction::kLogits)] = 0.1;
+        position.own[pass_index(Direction::kLogitGradient)] = 0.2;
         for (const Direction posting :
              {Direction::kLookUp, Direction::kHandRows, Direction::kLogits, Direction::kSumGradient,
               Direction::kHandGradient}) {
-          position.front().messages[pass_index(posting)] = 0.02;
+          position.messages[pass_index(posting)] = 0.02;
         }
       }
-      seconds.parts.front().front().passes[pass_index(Direction::kTakeRows)] = 0.01;
-      seconds.parts.back().front().passes[pass_index(Direction::kTakeGradient)] = 0.01;
+      seconds.passes.front().own[pass_index(Direction::kTakeRows)] = 0.01;
+      seconds.passes.back().own[pass_index(Direction::kTakeGradient)] = 0.01;
       const Placement placement(PlacementKind::kCyclic, stages, 1);
       TurnPlayer player;
       const auto played_s = [&](std::int64_t count) {

@@ -31,7 +31,7 @@ BlockCost ChunkCost::gradients(BackwardForm form) const {
 }
 
 const BlockCost& ChunkCost::joint(Direction direction) const {
-  if (is_pass(direction)) return passes[pass_index(direction)];
+  if (is_pass(direction)) return passes[pass_index(direction)].cost;
   if (direction == Direction::kEmbed) return embed;
   return direction == Direction::kPredict ? predict : embed_gradient;
 }

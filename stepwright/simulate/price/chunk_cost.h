@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pricer.h"
@@ -29,10 +29,8 @@ struct ChunkCost {
   BlockCost embed{};
   BlockCost predict{};
   BlockCost embed_gradient{};
-  std::array<BlockCost, kVocabularyPasses>
-      passes{};  ///< Where positions do not meet, those instead,
-  std::array<double, kVocabularyPasses> messages_s{};  ///< and what they leave on its way.
-  UnitSize cut_size;  ///< Parameters of blocks whose backward is cut.
+  std::vector<PassCost> passes;  ///< Where positions do not meet, those instead, by `pass_index`.
+  UnitSize cut_size;             ///< Parameters of blocks whose backward is cut.
   /// Of them those of blocks whose data gradients begin to write gradients that leave: norms do,
   /// adapters do not.
   UnitSize begun_size;

@@ -143,11 +143,11 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
 void PipelinePricer::add_passes(StageCost& stage, const std::vector<PassCost>& passes,
                                 std::int64_t barriers) {
   ChunkCost& chunk = chunks_.front();
+  chunk.passes.resize(kVocabularyPasses);
   for (const PassCost& pass : passes) {
-    const std::size_t at = pass_index(pass.direction);
-    BlockCost& own = chunk.passes[at] = pass.cost;
+    PassCost& kept = chunk.passes[pass_index(pass.direction)] = pass;
+    BlockCost& own = kept.cost;
     own.retained_bytes = own.on_host_bytes = 0;
-    chunk.messages_s[at] = pass.message_s;
     const bool between = pass.direction == Direction::kLogits ||
                          pass.direction == Direction::kHandRows ||
                          pass.direction == Direction::kTakeGradient ||

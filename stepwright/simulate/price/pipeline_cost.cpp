@@ -205,8 +205,7 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
                 .weight = chunks_[i].weight.seconds,
                 .embed = chunks_[i].embed.seconds,
                 .predict = chunks_[i].predict.seconds,
-                .embed_gradient = chunks_[i].embed_gradient.seconds,
-                .messages = chunks_[i].messages_s};
+                .embed_gradient = chunks_[i].embed_gradient.seconds};
     floors[i] = {.forward = chunks_[i].forward.floor_s,
                  .backward = whole.floor_s,
                  .data = chunks_[i].backward.floor_s,
@@ -214,11 +213,20 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
                  .embed = chunks_[i].embed.floor_s,
                  .predict = chunks_[i].predict.floor_s,
                  .embed_gradient = chunks_[i].embed_gradient.floor_s};
-    for (std::size_t pass = 0; pass < kVocabularyPasses; ++pass) {
-      parts[i].passes[pass] = chunks_[i].passes[pass].seconds;
-      floors[i].passes[pass] = chunks_[i].passes[pass].floor_s;
-    }
     weight_floor_[at] += chunks_[i].weight.floor_s;
+  }
+  if (!chunks_.front().passes.empty()) set_pass_seconds();
+}
+
+/// Those of the position at hand, the next one.
+void PipelinePricer::set_pass_seconds() {
+  PassSeconds& seconds = turn_seconds_.passes.emplace_back();
+  PassSeconds& floors = turn_floors_.passes.emplace_back();
+  for (std::size_t i = 0; i < kVocabularyPasses; ++i) {
+    const PassCost& pass = chunks_.front().passes[i];
+    seconds.own[i] = pass.cost.seconds;
+    seconds.messages[i] = pass.message_s;
+    floors.own[i] = pass.cost.floor_s;
   }
 }
 
@@ -237,8 +245,10 @@ void PipelinePricer::repeat_position(std::size_t at) {
   for (auto* values : {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_}) {
     (*values)[at] = (*values)[at - 1];
   }
-  turn_seconds_.parts[at] = turn_seconds_.parts[at - 1];
-  turn_floors_.parts[at] = turn_floors_.parts[at - 1];
+  for (TurnSeconds* turns : {&turn_seconds_, &turn_floors_}) {
+    turns->parts[at] = turns->parts[at - 1];
+    if (!turns->passes.empty()) turns->passes.push_back(turns->passes.back());
+  }
 }
 
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
@@ -257,6 +267,8 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
   backward_ = first_forward_floor_ = first_backward_floor_ = weight_floor_ = forward_;
   turn_seconds_.parts.assign(static_cast<std::size_t>(p), {});
   turn_floors_.parts.assign(static_cast<std::size_t>(p), {});
+  turn_seconds_.passes.clear();
+  turn_floors_.passes.clear();
   slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
   for (std::int64_t position = 0; position < p; ++position) {
     const auto at = static_cast<std::size_t>(position);
@@ -291,6 +303,8 @@ std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Pla
   }
   turn_seconds_.parts.assign(p, {});
   turn_floors_.parts.assign(p, {});
+  turn_seconds_.passes.clear();
+  turn_floors_.passes.clear();
   slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
   std::vector<StageCost> stages;
   for (std::int64_t position = 0; position < plan.parallel.pipeline; ++position) {

@@ -53,6 +53,7 @@ class PipelinePricer {
                    const Send& send);
   void set_part_seconds(const Placement& placement, std::int64_t position, double share,
                         const Send& send);
+  void set_pass_seconds();
   void set_pairs(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
   /// A turn of two parts of the position at hand, block by block.
   struct PairTurn;
