@@ -37,7 +37,8 @@ Found found_for(const Case& given) {
   const CostModel cost(job);
   const LayerStrands strands = layer_strands(job, plan, cost, 0);
   const auto layouts = group_layouts(job.cluster, Grid(plan));
-  const auto& [forward, backward] = strands.templates;
+  const Template& forward = strands.templates.forward;
+  const Template& backward = strands.templates.backward;
   const auto played_s = [&](const OperatorSeconds& seconds) {
     const Template piece = pair_template(forward, backward, pair_order(forward, backward, seconds));
     std::vector<OperatorTime> times;
