@@ -60,9 +60,8 @@ void top_k_forward(Call& call) {
   call.write(1, weights * experts.scale);
   call.write(2, chosen.to(at::kInt));
   const at::Tensor counts = at::bincount(chosen.reshape({-1}), {}, experts.count);
-  if (bias.defined() && call.op.phase == Phase::kForward) {
-    accumulate(call.gradient(kCorrectionBias), counts);
-  }
+  const at::Tensor loads = call.gradient(kCorrectionBias);  // Undefined of a router at rest.
+  if (loads.defined() && call.op.phase == Phase::kForward) accumulate(loads, counts);
   call.write(3, counts.unsqueeze(0));
 }
 
