@@ -65,7 +65,7 @@ TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
 TEST_P(RoundTrip, PlansThatNoNoteSpeaksOfComeBackAsTheyAre) {
   Dice dice(81);
   int same = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 300; ++i) {
     PlannedJob planned;
     planned.job = random_good_job(dice);
     planned.plan = random_legal_plan(dice, planned.job);
