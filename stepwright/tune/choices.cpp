@@ -560,12 +560,13 @@ void apply(const StageChoice& choice, Plan& plan) {
 
 bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
              const StageChoice& stage) {
+  const OffloadModules modules = kept_modules(block.offloaded, stage.recompute);
+  if (modules == block.offloaded) return false;
   BlockChoice kept = block;
-  kept.offloaded = kept_modules(block.offloaded, stage.recompute);
-  return kept.offloaded != block.offloaded &&
-         std::ranges::any_of(blocks, [&](const BlockChoice& other) {
-           return alike_but_overlap(other, kept) && other.overlap == kept.overlap;
-         });
+  kept.offloaded = modules;
+  return std::ranges::any_of(blocks, [&](const BlockChoice& other) {
+    return alike_but_overlap(other, kept) && other.overlap == kept.overlap;
+  });
 }
 
 void apply(const DataChoice& choice, Plan& plan) {
