@@ -22,13 +22,9 @@ char letter(const Turn& turn) {
     case Direction::kBackward: return 'B';
     case Direction::kDataGradient: return 'D';
     case Direction::kWeightGradient: return 'W';
-    case Direction::kEmbed:
-    case Direction::kPredict:
-    case Direction::kEmbedGradient: return 'V';
-    case Direction::kUpdate: break;
-    default: return 'V';
+    case Direction::kUpdate: return '?';
+    default: return 'V';  // over the vocabulary
   }
-  return '?';
 }
 
 double largest(const std::vector<double>& values) {

@@ -76,8 +76,8 @@ struct Cluster {
   std::vector<std::int64_t> nic_of_device;  ///< Per device of a node, the NIC that is nearest.
   std::vector<Level> levels;
   Host host;
-  /// Bus bandwidth of an all-reduce of all devices on several nodes (kAllReduceBytes of it, as
-  /// nccl-tests counts), measured; 0: not stated.
+  /// Bus bandwidth of an all-reduce of 1 GiB over all devices on several nodes, as nccl-tests
+  /// counts, measured; 0: not stated.
   double all_reduce_bytes_per_s = 0;
   std::string fit = "unfitted";  ///< Provenance of the cost constants.
 
