@@ -71,12 +71,34 @@ std::string_view kind_of(std::string_view place) {
   return words_of(std::type_identity<Value>()).is_null() ? "text" : "words";
 }
 
-/// Micro-batches that a chunk takes before the next one does: beside the kind of a schedule.
+/// The schedules that have something which the others have not.
+Json schedules_with(bool ScheduleTraits::* trait) {
+  Json names = Json::array();
+  for (const auto& [kind, name, definition] : kScheduleRows) {
+    const ScheduleTraits& traits = definition->traits;
+    if (traits.runs && traits.*trait) names.push_back(name);
+  }
+  return names;
+}
+
+/// Micro-batches that a chunk takes before the next one does.
 Json group_control() {
   return {{"place", "schedule.group"},
           {"kind", "optional"},
           {"type", "micro-batches"},
           {"help", "that a chunk takes before the next one does: as few as can be unless stated"},
+          {"schedules", schedules_with(&ScheduleTraits::groups)},
+          {"unsaid", ""}};
+}
+
+/// Where the chunks of an order that is found lie.
+Json placement_control() {
+  Json words = Json::array({{{"name", ""}, {"text", "whichever is better"}}});
+  for (const auto& [kind, name] : kFoundPlacements) words.push_back({{"name", name}});
+  return {{"place", "schedule.placement"},
+          {"kind", "words"},
+          {"words", std::move(words)},
+          {"schedules", schedules_with(&ScheduleTraits::found)},
           {"unsaid", ""}};
 }
 
@@ -93,7 +115,9 @@ Json plan_controls() {
     // What a plan leaves to the host is in its file where it leaves anything.
     if (choice.place.starts_with("offload.")) control["unsaid"] = choice.write(choice.of(usual));
     controls.push_back(std::move(control));
-    if (choice.place == "schedule.chunks") controls.push_back(group_control());
+    if (choice.place != "schedule.chunks") return;
+    controls.push_back(group_control());
+    controls.push_back(placement_control());
   });
   return controls;
 }

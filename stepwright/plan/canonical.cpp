@@ -55,6 +55,9 @@ void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job,
 void settle_schedule(Plan& plan, const Job& job) {
   const bool same = plan.schedule.kind == ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
   if (same) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
+  const bool placed = traits_of(plan.schedule.kind).found && plan.schedule.chunks > 1 &&
+                      plan.schedule.basis.chunks.empty();
+  if (!placed) plan.schedule.placement.reset();
   std::int64_t& group = plan.schedule.group;
   const bool least =
       group > 0 && group == least_group(plan.parallel.pipeline, micro_batches(job, plan));

@@ -58,6 +58,10 @@ std::string changes(const Plan& from, const Plan& to) {
   if (from.schedule.group != group) {
     found.add("schedule.group", group > 0 ? std::to_string(group) : "as small as it can be");
   }
+  if (const auto placement = to.schedule.placement; from.schedule.placement != placement) {
+    found.add("schedule.placement",
+              placement ? std::string(name_of(kFoundPlacements, *placement)) : "either");
+  }
   const OrderBasis& basis = to.schedule.basis;
   if (from.schedule.basis != basis) {
     found.add("order found for", basis.chunks.empty() ? "this plan" : "another");

@@ -133,6 +133,9 @@ std::string plan_text(const Plan& plan) {
   text += fmt::format(" {}/{}", name_of(kScheduleNames, plan.schedule.kind), plan.schedule.chunks);
   if (plan.schedule.strands > 1) text += fmt::format("x{}", plan.schedule.strands);
   if (plan.schedule.group > 0) text += fmt::format(" groups:{}", plan.schedule.group);
+  if (const auto placement = plan.schedule.placement) {
+    text += fmt::format("[{}]", name_of(kFoundPlacements, *placement));
+  }
   text += basis_text(plan.schedule.basis);
   text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
                       plan.sharding.expert_group);

@@ -27,6 +27,9 @@ std::string pipeline_words(const Plan& plan) {
   std::string kind(name_of(kScheduleNames, plan.schedule.kind));
   if (plan.schedule.strands > 1) kind += fmt::format(", {} strands", plan.schedule.strands);
   if (plan.schedule.chunks > 1) kind += fmt::format(", {} chunks", plan.schedule.chunks);
+  if (const auto placement = plan.schedule.placement) {
+    kind += fmt::format(", placement {}", name_of(kFoundPlacements, *placement));
+  }
   if (plan.schedule.group > 0) kind += fmt::format(", groups of {}", plan.schedule.group);
   if (!plan.layers.empty()) kind += fmt::format("; layers {}", layers_word(plan.layers));
   return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);

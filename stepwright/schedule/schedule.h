@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "stepwright/core/named.h"
@@ -57,8 +58,10 @@ struct Schedule {
   std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
   std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
   std::int64_t group = 0;    ///< Of schedules with groups, micro-batches of one; 0: `least_group`.
-  OrderBasis basis = {};     ///< Of `auto`: the same one has the same order.
-  KnownTurns known = {};     ///< Of `auto`.
+  /// Of `auto` without an order: the one placement in which orders are looked for, if any.
+  std::optional<PlacementKind> placement = std::nullopt;
+  OrderBasis basis = {};  ///< Of `auto`: the same one has the same order.
+  KnownTurns known = {};  ///< Of `auto`.
   auto operator<=>(const Schedule&) const = default;
 };
 

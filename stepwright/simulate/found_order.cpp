@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,7 +76,9 @@ void offer_orders(Pricer& pricer, const Job& job, const Plan& plan, const double
   const std::int64_t most = std::min(2 * plan.parallel.pipeline, count);
   for (const auto& [placement, name] : kFoundPlacements) {
     if (placement != PlacementKind::kV && plan.schedule.chunks == 1) continue;
+    if (plan.schedule.placement.value_or(placement) != placement) continue;
     Plan order = plan;
+    order.schedule.placement.reset();
     order.schedule.basis.placement = placement;
     order.schedule.basis = priced_basis(pricer, order, most);
     if (least_order_s(order.schedule, order.parallel.pipeline, count) >= best_s) continue;
@@ -87,19 +91,22 @@ class Settling {
  public:
   Settling(const Job& job, const Plan& plan) : job_(job), plan_(plan), cost_(job) {}
 
+  /// Where a placement is asked for, an order in it if any fits.
   Plan run() {
     Pricer pricer(job_, cost_);
+    if (plan_.schedule.placement) {
+      offer_found(pricer, plan_);
+      if (fits()) return best_;
+    }
     for (const auto& [plan, price] : named(pricer)) {
       if (price.lower_bound_s < best_s_) offer(plan);
     }
     for (std::int64_t chunks = most_auto_chunks(); chunks > 0; --chunks) {
       Plan found = plan_;
       found.schedule = {.kind = ScheduleKind::kAuto, .chunks = chunks};
-      if (broken_rule(job_, found)) continue;
-      offer_orders(pricer, job_, found, best_s_, [&](const Built& built) { offer(built); });
+      if (!broken_rule(job_, found)) offer_found(pricer, found);
     }
-    const bool fits = best_s_ < std::numeric_limits<double>::infinity();
-    return fits ? best_ : smallest_;
+    return fits() ? best_ : smallest_;
   }
 
  private:
@@ -107,6 +114,12 @@ class Settling {
     Plan plan;
     Price price;
   };
+
+  [[nodiscard]] bool fits() const { return best_s_ < std::numeric_limits<double>::infinity(); }
+
+  void offer_found(Pricer& pricer, const Plan& plan) {
+    offer_orders(pricer, job_, plan, best_s_, [&](const Built& built) { offer(built); });
+  }
 
   /// The legal plans with a named schedule, by price.
   std::vector<Priced> named(Pricer& pricer) const {
@@ -151,7 +164,17 @@ class Settling {
   double least_bytes_ = std::numeric_limits<double>::infinity();
 };
 
-std::string order_note(const Schedule& schedule) {
+/// What an `auto` schedule became.
+std::string order_note(const Schedule& schedule, std::optional<PlacementKind> asked) {
+  if (asked) {
+    const bool found =
+        schedule.chunks > 1 && !schedule.basis.chunks.empty() && schedule.basis.placement == *asked;
+    const std::string_view placement = name_of(kFoundPlacements, *asked);
+    return found
+               ? fmt::format("schedule auto: an order found with placement {}", placement)
+               : fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}",
+                             placement, name_of(kScheduleNames, schedule.kind), schedule.chunks);
+  }
   if (!traits_of(schedule.kind).found) {
     return fmt::format("schedule auto: {} with chunks {} is the best, no found order is faster",
                        name_of(kScheduleNames, schedule.kind), schedule.chunks);
@@ -211,8 +234,9 @@ PlannedJob with_order(PlannedJob planned) {
   Schedule& schedule = planned.plan.schedule;
   if (!traits_of(schedule.kind).found) return planned;
   if (!is_settled(schedule)) {
+    const std::optional<PlacementKind> asked = schedule.placement;
     planned.plan = Settling(planned.job, planned.plan).run();
-    planned.job.notes.push_back(order_note(schedule));
+    planned.job.notes.push_back(order_note(schedule, asked));
     return planned;
   }
   const std::int64_t count = micro_batches(planned.job, planned.plan);

@@ -85,6 +85,22 @@ TEST(Explore, AnOrderIsFoundOnce) {
   EXPECT_EQ(again.at("prediction").at("step_time_s"), answer.at("prediction").at("step_time_s"));
 }
 
+TEST(Explore, AnOrderIsFoundInThePlacementThatIsAskedFor) {
+  Json plan = asked("predict", kJob).at("plan");
+  plan["parallel"] = {{"tensor", 1}, {"pipeline", 4}, {"data", 2}};
+  plan["sequence_parallel"] = false;
+  for (const std::string placement : {"v", "cyclic"}) {
+    plan["schedule"] = {{"kind", "auto"}, {"chunks", 2}, {"placement", placement}};
+    const Json answer = asked("predict", plan.dump(), true);
+    ASSERT_FALSE(answer.contains("refused")) << answer.at("refused");
+    EXPECT_EQ(answer.at("plan").at("schedule").at("placement"), placement);
+    EXPECT_FALSE(answer.at("plan").at("schedule").contains("durations_ns"));
+    const Json schedule = answer.at("settled").at("schedule");
+    EXPECT_EQ(schedule.at("placement"), placement);
+    EXPECT_TRUE(schedule.contains("durations_ns"));
+  }
+}
+
 TEST(Explore, AJobBeginsWithALegalPlan) {
   const Json answer = asked("predict", kJob);
   EXPECT_FALSE(answer.contains("refused"));
@@ -154,6 +170,9 @@ TEST(Explore, EveryChoiceCanBeTaken) {
     for (const Json& word : control.at("words")) {
       if (word.at("name") == "") continue;
       Json with = plan;
+      for (const Json& kind : control.value("schedules", Json::array())) {
+        with["schedule"] = {{"kind", kind}, {"chunks", 2}};
+      }
       with[pointer_to(control)] = word.at("name");
       EXPECT_NO_THROW(read_back(with)) << control.at("place") << word;
     }

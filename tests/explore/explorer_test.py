@@ -317,6 +317,15 @@ class Explorer(unittest.TestCase):
             self.assertTrue(found["kind"] != "auto" or "durations_ns" in found, found)
         self.assertEqual(self.plan()["schedule"]["kind"], "auto")
 
+    def test_an_order_is_found_in_a_placement(self):
+        self.open()
+        self.choose("Schedule", "auto")
+        self.choose_at("schedule.chunks", 2)
+        self.choose("Placement of an auto schedule", "cyclic")
+        self.assertEqual(self.plan()["schedule"]["placement"], "cyclic")
+        self.choose("Placement of an auto schedule", "")
+        self.assertNotIn("placement", self.plan()["schedule"])
+
     def test_keys_move_a_slider(self):
         self.open()
         before = self.plan()["parallel"]["tensor"]

@@ -34,6 +34,18 @@ std::string plan_refused(const std::string& lines, ErrorKind kind = ErrorKind::k
   return refusal_of(kind, [&] { plan_with(lines); });
 }
 
+TEST(PlanFile, AnOrderIsAskedForInAPlacement) {
+  const std::string schedule = "parallel: {pipeline: 4}\nschedule: {kind: auto, chunks: 2";
+  const PlannedJob read = read_plan_text(std::string(kJob) + schedule + ", placement: cyclic}\n");
+  EXPECT_EQ(read.plan.schedule.placement, PlacementKind::kCyclic);
+  EXPECT_EQ(read_plan_text(plan_yaml(read)).plan.schedule, read.plan.schedule);
+  EXPECT_EQ(plan_with(schedule + "}\n").schedule.placement, std::nullopt);
+  EXPECT_THAT(plan_refused("schedule: {kind: auto, chunks: 1, placement: v}"),
+              HasSubstr("needs chunks 2"));
+  EXPECT_THAT(plan_refused("schedule: {kind: zb-v, placement: v}"),
+              HasSubstr("only the schedule auto"));
+}
+
 TEST(PlanFile, ReadsTheExampleOfTheDesign) {
   const Plan plan = plan_with(R"(
 parallel: {tensor: 4, pipeline: 2, context: 1, expert: 1, expert_tensor: 1, data: 8}

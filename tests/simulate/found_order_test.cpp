@@ -264,6 +264,25 @@ TEST(FoundOrder, IsNeverSlowerThanTheBestNamedSchedule) {
   EXPECT_GE(faster, 10);
 }
 
+TEST(FoundOrder, IsInThePlacementThatIsAskedForWhereThatFits) {
+  for (const auto& [placement, name] : kFoundPlacements) {
+    PlannedJob asked = planned(cases().front());
+    asked.plan.schedule.chunks = 2;
+    asked.plan.schedule.placement = placement;
+    const PlannedJob settled = with_order(asked);
+    EXPECT_EQ(settled.plan.schedule.basis.placement, placement);
+    EXPECT_EQ(settled.plan.schedule.chunks, 2);
+    EXPECT_EQ(settled.job.notes.back(),
+              fmt::format("schedule auto: an order found with placement {}", name));
+    asked.job.objective.memory_limit_bytes = 1e9;
+    const PlannedJob large = with_order(asked);
+    EXPECT_EQ(
+        large.job.notes.back(),
+        fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}", name,
+                    name_of(kScheduleNames, large.plan.schedule.kind), large.plan.schedule.chunks));
+  }
+}
+
 TEST(FoundOrder, IsSettledOnce) {
   const PlannedJob settled = with_order(planned(cases().front()));
   EXPECT_TRUE(is_settled(settled.plan.schedule));

@@ -56,6 +56,15 @@ std::vector<ChunkLoad> read_loads(Node durations, Node kept) {
 constexpr std::string_view kScheduleKeys[] = {"group",      "placement", "durations_ns",
                                               "kept_bytes", "hop_ns",    "room_bytes"};
 
+/// Reads in which placement an order shall be found.
+void read_placement(Node node, Schedule& schedule) {
+  const auto placement = node.is_mapping() ? node.find("placement") : std::nullopt;
+  if (!placement) return;
+  if (!traits_of(schedule.kind).found) placement->fail("only the schedule auto has a placement");
+  if (schedule.chunks == 1) placement->fail("one chunk of a position lies one way: needs chunks 2");
+  schedule.placement = placement->choice(kFoundPlacements);
+}
+
 /// Reads the parts of a schedule that no search chooses.
 void read_schedule_rest(Node node, Schedule& schedule) {
   if (!node.is_mapping() || !node.find("chunks")) schedule.chunks = usual_chunks(schedule.kind);
@@ -66,7 +75,7 @@ void read_schedule_rest(Node node, Schedule& schedule) {
     schedule.group = read_degree(*group);
   }
   const auto durations = node.is_mapping() ? node.find("durations_ns") : std::nullopt;
-  if (!durations) return;
+  if (!durations) return read_placement(node, schedule);
   if (!traits_of(schedule.kind).found) durations->fail("only the schedule auto has durations");
   schedule.basis = {.chunks = read_loads(*durations, node.get("kept_bytes")),
                     .hop_ns = read_nanoseconds(node.get("hop_ns")),

@@ -122,6 +122,9 @@ void write_plan(Json& file, const Plan& plan) {
     at_place(file, choice.place) = choice.write(choice.of(plan));
   });
   if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;
+  if (plan.schedule.placement) {
+    file["schedule"]["placement"] = name_of(kFoundPlacements, *plan.schedule.placement);
+  }
   write_basis(file["schedule"], plan.schedule.basis);
 }
 

@@ -12,6 +12,7 @@ const kNames = {
   "schedule.kind": "Schedule",
   "schedule.chunks": "Chunks of a stage",
   "schedule.group": "Micro-batches in a group",
+  "schedule.placement": "Placement of the chunks",
   "schedule.strands": "Strands of micro-batches",
   layers: "Layers of each chunk",
   tensor_input: "Input of tensor parallel",

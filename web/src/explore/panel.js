@@ -61,6 +61,13 @@ const kFollowing = {
   "schedule.kind": (plan, value, before, { control }) => {
     plan.schedule = { kind: value, chunks: control.words.find(({ name }) => name === value).chunks };
   },
+  "schedule.chunks": ({ schedule }, value) => {
+    if (value === 1) delete schedule.placement;
+  },
+  // An order that was found is one of its placement, and one chunk of a position lies one way.
+  "schedule.placement": (plan, value) => {
+    plan.schedule = { kind: plan.schedule.kind, chunks: value ? 2 : plan.schedule.chunks, ...(value && { placement: value }) };
+  },
 };
 const kFramework = "job.framework";
 const kRelease = "Release of the framework";
@@ -163,8 +170,9 @@ export function panel(choices, { changed, begun }) {
     one.part.dataset.place = control.place;
     return add(one, ({ part, show }) => {
       const value = valueOf(shown.plan, control);
-      part.hidden = value === undefined;
-      if (value !== undefined) show(value, shown.plan, shown.sizes);
+      const { schedules = [shown.plan.schedule.kind] } = control; // that have such a choice
+      part.hidden = value === undefined || !schedules.includes(shown.plan.schedule.kind);
+      if (!part.hidden) show(value, shown.plan, shown.sizes);
     });
   };
   const part = element(
