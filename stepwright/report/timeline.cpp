@@ -25,6 +25,8 @@ constexpr double kMostTicks = 1e7;
 constexpr std::string_view kLinkLanes[kLinkClasses] = {"", "link inside a node",
                                                        "link of the network"};
 constexpr std::string_view kPair = "forward beside backward";
+constexpr std::string_view kVocabulary = "vocabulary";  ///< Passes that stages share.
+constexpr std::string_view kHostWork = "host";
 
 /// Times as whole multiples of a power of ten.
 class Ticks {
@@ -72,7 +74,7 @@ struct Bar {
   std::string_view kind;
   double start_s = 0;
   double end_s = 0;
-  double busy_s = 0;  ///< Sum of what is in it; on a row of computation without messages.
+  double busy_s = 0;  ///< Sum of what is in it; on a row of computation of what computes.
 };
 
 class Timeline {
@@ -173,17 +175,24 @@ class Timeline {
   [[nodiscard]] std::string_view kind_of(const Lane& lane, const Event& event) const {
     if (lane.is_compute()) {
       const Sequence& own = sequence(event.stage, event.slot);
-      return own.beside >= 0 ? kPair : name_of(kDirectionNames, own.direction);
+      if (own.beside >= 0) return kPair;
+      const bool shared = is_joint(own.direction) || is_pass(own.direction);
+      return shared ? kVocabulary : name_of(kDirectionNames, own.direction);
     }
     if (lane.place >= kStreams) return lane.name();
-    return name_of(kSchemeNames, operator_of(event).scheme);
+    return messages_of(operator_of(event));
+  }
+
+  /// The scheme that a message is of; copies and updates of the host have none.
+  static std::string_view messages_of(const Operator& op) {
+    return is_of_host(op.kind) ? kHostWork : name_of(kSchemeNames, op.scheme);
   }
 
   /// Joins what follows in the same slot and is of the same kind.
   void add(std::vector<Bar>& row, const Lane& lane, const Event& event) const {
     const std::string_view kind = kind_of(lane, event);
-    // A message on the stream of computation keeps it waiting.
-    const bool waits = lane.is_compute() && is_communication(operator_of(event).kind);
+    // A message on the stream of computation keeps it waiting, and so does what the host does.
+    const bool waits = lane.is_compute() && !computes(operator_of(event).kind);
     const double busy_s = waits ? 0 : event.end_s - event.start_s;
     if (row.empty() || row.back().slot != event.slot || row.back().kind != kind) {
       row.push_back({event.slot, kind, event.start_s, event.end_s, busy_s});
@@ -222,7 +231,7 @@ class Timeline {
     text += '|';
     text += name_of(kPhaseNames, op.phase);
     text += '|';
-    text += name_of(kSchemeNames, op.scheme);
+    text += messages_of(op);
     return text + '|' + std::to_string(is_communication(op.kind) ? op.payload_bytes() : 0);
   }
 

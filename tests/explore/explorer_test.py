@@ -26,11 +26,13 @@ JOB = {
     "batch": {"sequences": 32, "length": 2048},
 }
 # Examples, and what their searches may choose besides.
-SEARCHED = {
-    "long-context.yaml": "",
-    "mixtral-8x7b.yaml": "",
-    "llama-3-70b.yaml": "framework: megatron-core\n",
-    "inline-model.yaml": """search:
+SEARCHED = [
+    ("long-context.yaml", ""),
+    ("mixtral-8x7b.yaml", ""),
+    ("llama-3-70b.yaml", "framework: megatron-core\n"),
+    (
+        "inline-model.yaml",
+        """search:
   recompute: [{modules: [norm, mlp]}, {every: 2}]
   schedule: [1f1b, zb-h1]
   context_kind: [ulysses, all-gather]
@@ -38,7 +40,30 @@ SEARCHED = {
   accumulate: bf16
   rank_order: tp-cp-ep-pp-dp
 """,
-}
+    ),
+    ("llama-3-70b.yaml", "search: {schedule: [v-half, zb-v], pipeline: 4, tensor: 8}\n"),
+    (
+        "llama-3-70b.yaml",
+        """precision: fp8
+optimizer: muon
+search: {schedule: [1f1b-vocab, vocab-1, vocab-2], pipeline: 4, sharding: [ddp, zero1]}
+""",
+    ),
+    (
+        "llama-3-70b.yaml",
+        "search: {offload: {optimizer: 0.5, activations: [[core_attn]]}, tensor: 4}\n",
+    ),
+    (
+        "mixtral-8x7b.yaml",
+        "search: {schedule: [dualpipev, paired], overlap: [{expert: true}], pipeline: 4}\n",
+    ),
+    (
+        "llama-3-70b.yaml",
+        """framework: torchtitan
+search: {sharding: [zero3, hsdp], pipeline: 1, recompute: [full, per-operator]}
+""",
+    ),
+]
 # One value of each choice that a search leaves at its default, beside those that it makes.
 BY_HAND = {
     "job.optimizer": "adamw",
@@ -80,6 +105,26 @@ STAGES = {
     "sharding": "zero1",
     "recompute": "full",
 }
+SMALL = {
+    "stepwright": "plan/2",
+    "job": {key: value for key, value in JOB.items() if key != "stepwright"},
+    "parallel": {"tensor": 1, "pipeline": 4, "data": 2},
+    "sharding": "zero1",
+}
+# Time of every kind: the widest table.
+WIDE = {
+    "stepwright": "plan/2",
+    "job": {
+        "model": "mixtral-8x7b",
+        "cluster": {"profile": "dgx-h100", "nodes": 4},
+        "batch": {"sequences": 256, "length": 8192},
+    },
+    "parallel": {"tensor": 2, "pipeline": 4, "context": 2, "expert": 2, "data": 2},
+    "sequence_parallel": True,
+    "sharding": "zero1",
+    "recompute": "selective",
+    "offload": {"optimizer": 0.5},
+}
 CONTROL = "document.querySelector('.panel [aria-label=\"%s\"]')"
 SET = """(control => {
   control.value = %s; control.dispatchEvent(new Event('%s'));
@@ -94,6 +139,14 @@ OVERHEAR = """window.asked = [];
     post.call(this, question);
   };
 })(Worker.prototype.postMessage)"""
+# Keeps what pictures say.
+READ = """window.written = [];
+(draw => {
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    window.written.push(text);
+    draw.call(this, text, ...place);
+  };
+})(CanvasRenderingContext2D.prototype.fillText)"""
 # Sets the control at a place of plan files to a value, as a person would.
 SET_AT = """((place, value) => {
   const part = document.querySelector(`[data-place="${place}"]`);
@@ -117,6 +170,8 @@ SET_AT = """((place, value) => {
 BOXES = """[...document.querySelectorAll('[data-place=%s] input')].map(box =>
   box.getAttribute('aria-label'))"""
 CHECK = "(box => { if (box.checked !== %s) box.click(); })(" + CONTROL + ")"
+VISIBLE_AT = "document.querySelector('[data-place=\"%s\"]').checkVisibility()"
+UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 PRIMARY = "[...document.querySelectorAll('.primary')].filter(one => one.checkVisibility()).length"
 REFUSED = "!document.querySelector('.message').hidden"
 ANSWERED = "document.documentElement.dataset.answered"
@@ -200,18 +255,24 @@ class Explorer(unittest.TestCase):
             self.tab.evaluate(SET_AT % (json.dumps(place), json.dumps(value)))
         self.settle()
 
-    def recompute(self, value):
+    def recompute(self, value, name="Recompute"):
         setting = {} if isinstance(value, str) else value
         kind = value if isinstance(value, str) else "modules" if "modules" in value else "every"
-        self.choose("Recompute", kind)
+        if kind == "every" and setting.get("every", 1) == 1:
+            kind = "full" if "every" in setting else "none"
+        self.choose(name, kind)
         wanted = setting.get("modules", [])
         others = [module for module in MODULES if wanted and module not in wanted]
         for module in [*wanted, *others]:  # at least one of them is checked
             on = json.dumps(module in wanted)
-            self.tab.evaluate(CHECK % (on, f"Recompute modules: {module.replace('_', ' ')}"))
+            self.tab.evaluate(CHECK % (on, f"{name} modules: {module.replace('_', ' ')}"))
             self.settle()
-        if "every" in setting:
-            self.choose("Recompute every nth layer", setting["every"])
+        if setting.get("every", 1) > 1:
+            self.choose(f"{name} every nth layer", setting["every"])
+        for stage, own in setting.get("stages", {}).items():
+            if self.tab.evaluate(f"({CONTROL % f'{name} of stage {stage}'}) === null"):
+                self.choose("Another stage differs", stage)
+            self.recompute(own, f"{name} of stage {stage}")
 
     def settle(self):
         """Waits until the planner has answered the last wish."""
@@ -318,13 +379,42 @@ class Explorer(unittest.TestCase):
         self.assertEqual(self.plan()["schedule"]["kind"], "auto")
 
     def test_an_order_is_found_in_a_placement(self):
-        self.open()
+        self.open(link(json.dumps(SMALL)))
+        placement = (
+            "document.querySelector('[data-place=\"schedule.placement\"]').checkVisibility()"
+        )
+        self.assertFalse(self.tab.evaluate(placement))
         self.choose("Schedule", "auto")
-        self.choose_at("schedule.chunks", 2)
-        self.choose("Placement of an auto schedule", "cyclic")
-        self.assertEqual(self.plan()["schedule"]["placement"], "cyclic")
-        self.choose("Placement of an auto schedule", "")
+        self.assertTrue(self.tab.evaluate(placement))
+        for word in ("cyclic", "v"):
+            self.choose("Placement of the chunks", word)
+            schedule = self.plan()["schedule"]
+            self.assertEqual((schedule["placement"], schedule["chunks"]), (word, 2))
+            self.assertFalse(self.tab.evaluate(REFUSED), self.said(".message"))
+            self.assertIn(f"an order found with placement {word}", self.said("#notes"))
+        self.choose_at("schedule.chunks", 1)
         self.assertNotIn("placement", self.plan()["schedule"])
+        self.assertFalse(self.tab.evaluate(REFUSED), self.said(".message"))
+
+    def test_a_timeline_says_what_waits_and_numbers_are_whole(self):
+        waiting = "Waiting, for messages, hosts or other stages"
+        alone = {"parallel": {"data": 8}, "sharding": "zero3", "overlap": False}
+        self.open(link(json.dumps(SMALL | alone)))
+        self.tab.evaluate(READ)
+        self.choose_at("micro_batch", 2)
+        self.assertIn(waiting, self.tab.evaluate("window.written"))
+        self.open(link(json.dumps(SMALL)))
+        self.tab.evaluate(READ)
+        self.choose("Recompute", "selective")
+        self.assertLessEqual({waiting, "9", "10", "15"}, set(self.tab.evaluate("window.written")))
+        self.choose("Schedule", "vocab-1")
+        written = self.tab.evaluate("window.written")
+        self.assertIn("Embedding and head, shared by stages", written)
+        self.choose("Schedule", "1f1b")
+        self.choose_at("offload.activations", ["core_attn"])
+        streams = "document.querySelector('#timeline select')"
+        self.tab.evaluate(SET % ('"0"', "change", streams))
+        self.assertIn("Copies to and from hosts", self.tab.evaluate("window.written"))
 
     def test_keys_move_a_slider(self):
         self.open()
@@ -357,17 +447,17 @@ class Explorer(unittest.TestCase):
     def test_listed_plans_of_a_search_can_be_set_by_hand(self):
         """By the controls alone, and they take the time that the search says."""
         places = {}
-        for name, more in SEARCHED.items():
+        for name, more in SEARCHED:
             job = explorer.PAGE.parent / "searched.yaml"
             text = (Path("examples") / name).read_text(encoding="utf-8") + more
             job.write_text(text, encoding="utf-8")
-            answer = self.command("tune", job, "--top", "3")
+            answer = self.command("tune", job, "--top", "2")
             job.unlink()
             self.open(link(text))
             places = self.tab.evaluate(
                 "[...document.querySelectorAll('[data-place]')].map(part => part.dataset.place)"
             )
-            for listed in [*answer["plans"], *answer["alternatives"][:3]]:
+            for listed in [*answer["plans"], *answer["alternatives"][:2]]:
                 with self.subTest(f"{name}: {listed['plan']}"):
                     self.set_by_hand(listed, places)
 
@@ -388,6 +478,22 @@ class Explorer(unittest.TestCase):
             self.choose_at(place, value)
             self.assertEqual(at_place(self.plan(), place), value, place)
         self.assertFalse(self.tab.evaluate(REFUSED), self.said(".message"))
+        self.says_what_predict_says()
+
+    def test_stages_recompute_unlike_the_others(self):
+        self.open(link(json.dumps(STAGES)))
+        for wanted in (
+            {"every": 1, "stages": {"3": "none"}},
+            {"every": 4, "stages": {"0": "full", "2": {"modules": ["mlp", "norm"], "every": 2}}},
+        ):
+            self.choose_at("recompute", wanted)
+            for stage in set(self.plan()["recompute"]["stages"]) - set(wanted["stages"]):
+                self.do(PRESS % f"Stage {stage} as the others")
+            self.assertEqual(self.plan()["recompute"], wanted)
+            self.says_what_predict_says()
+
+    def says_what_predict_says(self):
+        """Of the plan in the address."""
         plan = explorer.PAGE.parent / "by_hand.json"
         plan.write_text(json.dumps(self.plan()), encoding="utf-8")
         told = self.command("predict", plan)
@@ -396,8 +502,8 @@ class Explorer(unittest.TestCase):
 
     def test_muon_has_its_form(self):
         self.open()
-        form = "document.querySelector('[data-place=\"job.muon\"]').checkVisibility()"
-        self.tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        form = VISIBLE_AT % "job.muon"
+        self.tab.evaluate(UNFOLD)
         self.assertFalse(self.tab.evaluate(form))
         self.choose_at("job.optimizer", "muon")
         self.assertTrue(self.tab.evaluate(form))
@@ -490,7 +596,7 @@ class Explorer(unittest.TestCase):
         self.open(width=400)
         self.press("Every picture")
         self.wait_for("document.getElementById('what-if') !== null")
-        self.tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        self.tab.evaluate(UNFOLD)
         cut = self.tab.evaluate("""[...document.querySelectorAll('.scroll')].filter(one =>
           one.scrollWidth > one.clientWidth + 1).map(one => one.getAttribute('aria-label'))""")
         self.assertEqual(cut, [])
@@ -498,6 +604,19 @@ class Explorer(unittest.TestCase):
           getComputedStyle(cell, '::before').content.length > 2 || !cell.dataset.name)""")
         self.assertTrue(named)
         self.check(400)
+
+    def test_tables_beside_the_panel_are_whole_or_keep_their_first_column(self):
+        region = "document.querySelector('[aria-label=\"Time of each pipeline stage, by kind\"]')"
+        for plan in (STAGES, WIDE):
+            self.open(link(json.dumps(plan)))
+            self.tab.evaluate(UNFOLD)
+            cut = self.tab.evaluate(f"{region}.scrollWidth > {region}.clientWidth")
+            self.assertEqual(cut, plan is WIDE)
+        first = f"Math.round({region}.querySelector('td').getBoundingClientRect().left)"
+        before = self.tab.evaluate(first)
+        self.assertEqual(self.tab.evaluate(f"{region}.scrollLeft = 60; {region}.scrollLeft"), 60)
+        self.assertEqual(self.tab.evaluate(first), before)
+        self.check()
 
     def test_a_field_that_is_left_empty_is_as_before(self):
         self.open()
@@ -550,7 +669,7 @@ class Explorer(unittest.TestCase):
 
     def test_the_whole_run_is_that_of_the_command(self):
         self.open()
-        self.tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        self.tab.evaluate(UNFOLD)
         for place, value in (("tokens", 15e12), ("restart", "20min"), ("storage", "50GB/s")):
             self.tab.evaluate(SET_AT % (json.dumps(f"job.run.{place}"), json.dumps(value)))
             self.settle()

@@ -9,6 +9,9 @@ namespace stepwright::testing {
 /// Llama-3-70B on eight nodes with a smaller batch: four stages, tensor and context parallelism.
 Prediction large_prediction();
 
+/// The same with its optimizer on the hosts.
+Prediction offloaded_prediction();
+
 /// A small Llama on four ranks.
 Prediction small_prediction();
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/report/plans.h"
 
 namespace stepwright {
@@ -34,24 +36,48 @@ TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
   EXPECT_EQ(stages, prediction.program.stages.size());
 }
 
-/// The recorded events of a stream, of computation without messages, bars rounded to a tick and a
-/// thousandth.
-TEST(ReportTimeline, RowsAreBusyAsLongAsTheirStreams) {
-  const Prediction prediction = testing::large_prediction();
-  const Json timeline = timeline_json(prediction);
+/// The recorded events of a stream, on that of computation those that compute; bars are rounded to
+/// a tick and a thousandth.
+void expect_busy_as_long_as_streams(const Prediction& prediction, const Json& timeline) {
   for (const Json& row : timeline.at("rows")) {
     double expected_s = 0;
     for (const Event& event : prediction.simulation.events) {
       const Operator& op = prediction.program.templates[event.which].operators[event.operation];
       const bool same = event.stage == row.at("stage") &&
                         name_of(kStreamNames, op.stream) == row.at("lane").get<std::string>();
-      const bool waits = row.at("lane") == "compute" && is_communication(op.kind);
+      const bool waits = row.at("lane") == "compute" && !computes(op.kind);
       if (same && !waits) expected_s += event.end_s - event.start_s;
     }
     if (row.at("lane").get<std::string>().starts_with("link")) continue;
     EXPECT_NEAR(busy_s(row, timeline.at("unit_s")), expected_s, 2e-3 * expected_s)
         << row.at("lane");
   }
+}
+
+TEST(ReportTimeline, RowsAreBusyAsLongAsTheirStreams) {
+  for (const Prediction& prediction :
+       {testing::large_prediction(), testing::offloaded_prediction()}) {
+    expect_busy_as_long_as_streams(prediction, timeline_json(prediction));
+  }
+}
+
+TEST(ReportTimeline, AnUpdateOnTheHostIsWaitedFor) {
+  const Prediction prediction = testing::offloaded_prediction();
+  const Json timeline = timeline_json(prediction);
+  const auto update = std::ranges::find(timeline.at("kinds"), Json("update"));
+  ASSERT_NE(update, timeline.at("kinds").end());
+  const std::int64_t kind = update - timeline.at("kinds").begin();
+  int updates = 0;
+  for (const Json& row : timeline.at("rows")) {
+    if (row.at("lane") != "compute") continue;
+    const auto numbers = row.at("bars").get<std::vector<std::int64_t>>();
+    for (std::size_t i = 0; i < numbers.size(); i += kNumbersOfABar) {
+      if (numbers[i + 2] != kind) continue;
+      ++updates;
+      EXPECT_LT(numbers[i + 4], 50);
+    }
+  }
+  EXPECT_GT(updates, 0);
 }
 
 TEST(ReportTimeline, BarsLieInsideTheStep) {

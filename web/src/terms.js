@@ -32,12 +32,13 @@ export const memoryTerms = {
 };
 
 export const timelineTerms = {
-  waiting: "Waiting, for messages or other stages",
+  waiting: "Waiting, for messages, hosts or other stages",
   forward: "Forward",
   backward: "Backward",
   data_gradient: "Gradient of the input",
   weight_gradient: "Gradient of the weights",
   recompute: "Recomputation",
+  vocabulary: "Embedding and head, shared by stages",
   update: "Optimizer update",
   optimizer: "Optimizer update",
   tensor: "Tensor-parallel messages",
@@ -46,6 +47,7 @@ export const timelineTerms = {
   pipeline: "Pipeline messages",
   data: "Data-parallel messages",
   control: "Small control messages",
+  host: "Copies to and from hosts",
   "forward beside backward": "Forward beside backward",
   "link inside a node": "Link inside a node",
   "link of the network": "Link of the network",

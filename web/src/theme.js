@@ -32,7 +32,7 @@ const named = {
   backward: 2,
   data_gradient: 2,
   weight_gradient: 5,
-  recompute: 7,
+  recompute: 4,
   update: 6,
   tensor: 1,
   context: 3,
@@ -57,6 +57,7 @@ const own = {
   pipeline: ["#8a5a2b", "#d7a878"],
   data: ["#96203f", "#ff8aa6"],
   host: ["#5b6f00", "#c3d94e"],
+  "forward beside backward": ["#00838a", "#45cfd6"],
 };
 
 const kStripe = 7; // of a hatching, in pixels

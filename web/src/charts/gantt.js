@@ -1,10 +1,11 @@
 // Bars over time in rows: the timeline of a step.
 import { hint } from "../dom.js";
-import { time } from "../format.js";
+import { time, words } from "../format.js";
 import { axis, legend } from "../figure.js";
 
 const kRow = 22;
-const kLeastForText = 18;
+const kLetter = 7.2; // of a mark, in pixels
+const kAround = 6;
 const kAllWork = 0.995;
 const kLeastWorkForText = 0.6;
 const kGap = "rgba(255, 255, 255, 0.7)"; // between bars
@@ -39,11 +40,11 @@ function drawBar(place, { work = 1, share, waits }, fills) {
 
 /** The mark inside of a bar, where there is room for it. */
 function drawMark({ x, y, width, height }, { mark, waits, work = 1 }, colours) {
-  if (mark === undefined || waits || work < kLeastWorkForText || width < kLeastForText + 6 * (String(mark).length - 2)) return [];
+  if (mark === undefined || waits || work < kLeastWorkForText || width < kAround + kLetter * String(mark).length) return [];
   const text = {
     type: "text",
     silent: true,
-    style: { text: String(mark), x: x + width / 2, y: y + height * (1 - work / 2), align: "center", verticalAlign: "middle", fontSize: 11, fill: colours.isDark ? "#0c1016" : "#ffffff", width: width - 4, overflow: "truncate", ellipsis: "" },
+    style: { text: String(mark), x: x + width / 2, y: y + height * (1 - work / 2), align: "center", verticalAlign: "middle", fontSize: 11, fill: colours.isDark ? "#0c1016" : "#ffffff" },
   };
   return [text];
 }
@@ -55,9 +56,10 @@ function drawMark({ x, y, width, height }, { mark, waits, work = 1 }, colours) {
  * waits, and so does all of one that `waits`.
  */
 export function gantt({ label, rows, bars, kinds, caption, end, figures, zoomTo, views, timeName = "time since the step began" }) {
-  const used = Object.keys(kinds).filter((kind) => bars.some((bar) => bar.kind === kind));
+  const used = [...new Set([...Object.keys(kinds), ...bars.map(({ kind }) => kind)])].filter((kind) => bars.some((bar) => bar.kind === kind || (kind === "waiting" && bar.work <= kAllWork)));
   const of = Object.fromEntries(used.map((kind) => [kind, bars.filter((bar) => bar.kind === kind)]));
-  const names = used.map((kind) => kinds[kind]);
+  const nameOf = (kind) => kinds[kind] ?? words(kind);
+  const names = used.map(nameOf);
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, names).legend,
     grid: { top: legend(colours, width, names).height, left: narrow ? 6 : 10, right: 18, bottom: 74, containLabel: true },
@@ -93,7 +95,7 @@ export function gantt({ label, rows, bars, kinds, caption, end, figures, zoomTo,
       },
     },
     series: used.map((kind) => ({ kind, fills: fillsOf(kind, colours) })).map(({ kind, fills }) => ({
-      name: kinds[kind],
+      name: nameOf(kind),
       type: "custom",
       color: fills.work,
       clip: true,

@@ -36,7 +36,7 @@ function gaps(bars, place, end, least) {
   const found = [];
   let at = 0;
   for (const { start, end: next } of [...bars, { start: end, end }]) {
-    if (start - at > least) found.push({ row: place, start: at, end: start, kind: "waiting", share: 1, heading: "Waiting, for messages or other stages", lines: () => [] });
+    if (start - at > least) found.push({ row: place, start: at, end: start, kind: "waiting", share: 1, heading: timelineTerms.waiting, lines: () => [] });
     at = Math.max(at, next);
   }
   return found;

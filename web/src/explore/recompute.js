@@ -51,14 +51,10 @@ function setting(name, control, label, changed) {
 /** `show(value, positions)` of the plan's `recompute`, with as many positions as the pipeline has. */
 export function recompute(name, control, label, changed) {
   let shown = opened("none");
-  let positions = 1;
   const all = setting(name, control, label, (value) => changed(closed({ ...opened(value), stages: shown.stages })));
   const list = element("div", {});
   const setStages = (stages) => changed(closed({ ...shown, stages }));
-  const more = button("Another stage differs", () => {
-    const free = [...Array(positions).keys()].find((position) => !(position in shown.stages));
-    setStages({ ...shown.stages, [free]: shown.kind === "none" ? "full" : "none" });
-  });
+  const more = words("Another stage differs", (position) => setStages({ ...shown.stages, [position]: shown.kind === "none" ? "full" : "none" }));
   const own = new Map();
   const stage = (position) => {
     const made = setting(`${name} of stage ${position}`, control, label, (next) => setStages({ ...shown.stages, [position]: next }));
@@ -78,13 +74,14 @@ export function recompute(name, control, label, changed) {
     for (const [position, made] of own) made.show(shown.stages[position]);
   };
   return {
-    part: element("div", {}, all.part, list, more),
+    part: element("div", {}, all.part, list, more.part),
     show: (value, count) => {
       shown = opened(value);
-      positions = count;
       all.show(closed({ ...shown, stages: {} }));
       showStages();
-      more.hidden = positions < 2 || Object.keys(shown.stages).length >= positions;
+      const free = [...Array(count).keys()].filter((position) => !(position in shown.stages));
+      more.part.hidden = count < 2 || free.length === 0;
+      more.show("", [{ value: "", name: "none" }, ...free.map((position) => ({ value: position, name: `stage ${position}` }))]);
     },
   };
 }
