@@ -127,6 +127,9 @@ inline constexpr Constant kHeadDimension{
     "head dimension d gives d / (d + this) of the attention rate, 128 gives all", 16, "",
     "FlashAttention-2 and -3 papers: .87-.91 at 64, 1 at 128 and 256"};
 inline constexpr Constant kLaunch{"launch gap of a kernel", 3, "us", "assumed; host not modelled"};
+inline constexpr Constant kTensorCopy{
+    "time of a host for one copy of a rank's part of a tensor, with its views", 5, "us",
+    "an operator of PyTorch outside of autograd"};
 inline constexpr Constant kGraphLaunch{"launch gap of a kernel in a CUDA graph", 1, "us",
                                        "assumed"};
 

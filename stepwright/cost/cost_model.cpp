@@ -177,6 +177,11 @@ double CostModel::compute_s(const Operator& op) const {
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
     return law->seconds(op.load() * flops(op), op.load() * memory_bytes(op));
   }
+  if (op.kind == OperatorKind::kUnpack) {
+    const double copy_us = in_graph(graphs_, op) ? 0 : constants::kTensorCopy.value;
+    const double host_s = 1e-6 * copy_us * static_cast<double>(op.shape.batch);
+    return std::max(host_s, compute_.seconds(op) / rate_of(op));
+  }
   const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
   const bool narrow = product && op.dtype != storage_type(op.dtype);
   const bool slower = narrow && casts_ == Casts::kRowwise && !is_backward(op.phase);

@@ -134,6 +134,8 @@ struct Kernels {
   /// Whether each rank is handed its share of the sum (reduce-scatter) where gradients' optimizer
   /// is sharded; false: the whole sum (all-reduce), of which it takes its share.
   bool scattered_gradients = true;
+  /// A rank copies each tensor's part of each rank out of what it gathered after an update.
+  bool refresh_by_tensor = false;
   bool wide_gradients = false;  ///< Gradients travel in fp32, whatever they are summed in.
   /// The gated half of an MLP is in the same product as the other; false: in one of its own, whose
   /// gradient of the input is reduced by itself (but under sequence parallelism).
@@ -163,6 +165,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::document_loss, "document_loss"},
     {&Kernels::scattered_pipeline, "scattered_pipeline"},
     {&Kernels::scattered_gradients, "scattered_gradients"},
+    {&Kernels::refresh_by_tensor, "refresh_by_tensor"},
     {&Kernels::wide_gradients, "wide_gradients"},
     {&Kernels::fused_gate, "fused_gate"},
     {&Kernels::fused_qkv, "fused_qkv"},

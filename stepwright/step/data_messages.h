@@ -88,6 +88,9 @@ struct StateSpread {
   [[nodiscard]] std::int64_t frozen(const UnitSize& size) const {
     return routed ? size.frozen_expert : size.frozen_dense;
   }
+  [[nodiscard]] std::int64_t tensors(const UnitSize& size) const {
+    return routed ? size.expert_tensors : size.dense_tensors;
+  }
   [[nodiscard]] const MatrixSize& matrices_of(const UnitSize& size) const {
     return size.matrices(routed);
   }

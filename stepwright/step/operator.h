@@ -47,6 +47,7 @@ enum class OperatorKind : std::uint8_t {
   kHostOptimizer,  ///< as kOptimizer, by the host in its memory
   kCopyFromHost,   ///< rows elements from the host's memory to the device's
   kDequantize,     ///< rows x columns made wide of a weight; inner: the centibits of one stored
+  kUnpack,         ///< rows elements copied out of a gathered buffer, in `batch` copies
   // Communication.
   kAllReduce,
   kAllGather,
@@ -84,6 +85,7 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kHostOptimizer, "host_optimizer"},
     {OperatorKind::kCopyFromHost, "copy_from_host"},
     {OperatorKind::kDequantize, "dequantize"},
+    {OperatorKind::kUnpack, "unpack"},
     {OperatorKind::kAllReduce, "all_reduce"},
     {OperatorKind::kAllGather, "all_gather"},
     {OperatorKind::kReduceScatter, "reduce_scatter"},

@@ -202,7 +202,7 @@ UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
   for (std::int64_t UnitSize::* part :
        {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed, &UnitSize::partial,
         &UnitSize::expert_partial, &UnitSize::frozen_dense, &UnitSize::frozen_expert,
-        &UnitSize::frozen_borrowed}) {
+        &UnitSize::frozen_borrowed, &UnitSize::dense_tensors, &UnitSize::expert_tensors}) {
     this->*part += count * other.*part;
   }
   if (!other.dense_matrices.empty() || !other.expert_matrices.empty()) {
@@ -224,6 +224,7 @@ UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& pa
     (p.frozen ? frozen : trained) += stored_elements(setting, p);
     if (p.tensor_partial) (p.expert ? size.expert_partial : size.partial) += p.padded();
     if (p.frozen || p.borrowed) continue;
+    ++(p.expert ? size.expert_tensors : size.dense_tensors);
     (p.expert ? size.expert_matrices : size.dense_matrices).add(p.matrices, 1);
     const bool single = acts_on_matrices && !p.expert && p.matrices.count == 0;
     if (single) size.largest_table = std::max(size.largest_table, p.padded());

@@ -113,6 +113,8 @@ struct UnitSize {
   MatrixSize dense_matrices;  ///< Of `dense`.
   MatrixSize expert_matrices;
   std::int64_t largest_table = 0;  ///< The largest of what `dense_matrices` leaves out of `dense`.
+  std::int64_t dense_tensors = 0;  ///< How many `dense` are.
+  std::int64_t expert_tensors = 0;
 
   [[nodiscard]] const MatrixSize& matrices(bool routed) const {
     return routed ? expert_matrices : dense_matrices;

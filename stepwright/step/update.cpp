@@ -173,6 +173,26 @@ std::vector<Operator> update_operators(const Job& job, const Plan& plan,
   return list;
 }
 
+std::vector<Operator> unpack_operators(const Job& job, const Plan& plan, const UnitSize& size) {
+  std::vector<Operator> list;
+  if (!job.kernels.refresh_by_tensor || refreshes_in_blocks(plan)) return list;
+  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+    const std::int64_t elements = spread.payload(size, DataMoment::kAfterStep);
+    std::int64_t ranks = 0;
+    for (const DataMessage& gather : data_messages(plan.sharding, DataMoment::kAfterStep, true)) {
+      if (spread.ranks(gather.reach) > 1) ranks += spread.ranks(gather.reach);
+    }
+    if (elements == 0 || ranks == 0) continue;
+    list.push_back(
+        {.kind = OperatorKind::kUnpack,
+         .phase = Phase::kOptimizer,
+         .dtype = storage_type(job.precision),
+         .shape = {.rows = elements, .columns = 1, .batch = ranks * spread.tensors(size)},
+         .name = "parameters.unpacked"});
+  }
+  return list;
+}
+
 std::vector<EndMessage> matrix_messages(const Job& job, const Plan& plan,
                                         const OptimizerShare& share) {
   std::vector<EndMessage> list;
@@ -230,6 +250,7 @@ Template ShardingBuilder::update(const Update& what) const {
     out.compute(op);
   }
   if (!refreshes_in_blocks(plan_)) add(out, what.stage, {DataMoment::kAfterStep}, Stream::kCompute);
+  for (const Operator& op : unpack_operators(job_, plan_, what.stage)) out.compute(op);
   return std::move(out.builder.piece());
 }
 

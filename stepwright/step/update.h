@@ -16,6 +16,11 @@ Operator norm_operator(std::int64_t elements, DType gradient);
 std::vector<Operator> update_operators(const Job& job, const Plan& plan,
                                        const OptimizerShare& share);
 
+/// What a rank does with updated parameters that it gathered after its update: each tensor's part
+/// of each rank is a copy of its own (`Kernels::refresh_by_tensor`). Nothing where blocks are
+/// gathered before their first use.
+std::vector<Operator> unpack_operators(const Job& job, const Plan& plan, const UnitSize& size);
+
 /// The messages of an update that acts on whole matrices. By which they are made orthogonal: of
 /// parts between ranks that share their states, and between tensor ranks that share a matrix; those
 /// parts go back before the rest is updated (`Purpose::kReturnMatrices`). By which sums of their

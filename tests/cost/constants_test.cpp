@@ -51,6 +51,7 @@ constexpr const Constant* kGeneral[] = {&constants::kMemoryShare,
                                         &constants::kMaskedKeys,
                                         &constants::kHeadDimension,
                                         &constants::kLaunch,
+                                        &constants::kTensorCopy,
                                         &constants::kGraphLaunch,
                                         &constants::kStatedError};
 

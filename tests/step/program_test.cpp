@@ -231,6 +231,34 @@ TEST(StepProgram, TheWholeSumOfGradientsMayGoToEveryRankOfAShardedOptimizer) {
               static_cast<double>(scattered.begin()->second), 1000);
 }
 
+TEST(StepProgram, GatheredParametersAreUnpackedTensorByTensorForEachRank) {
+  Job job = job_of("llama-3-8b", 1, 8, 8192);
+  Plan plan = plan_of(job, 1, 1);
+  plan.sharding = {.optimizer = Spread::kGlobal};
+  plan.overlap.parameters = false;
+  const auto unpacked = [&] {
+    std::vector<Shape> found;
+    const StepProgram program = build_program(job, plan);
+    for_each_operator(program, program.stages.front(), [&](const Operator& op) {
+      if (op.kind == OperatorKind::kUnpack) found.push_back(op.shape);
+    });
+    return found;
+  };
+  EXPECT_TRUE(unpacked().empty());
+  job.kernels.refresh_by_tensor = true;
+  const std::vector<Shape> all = unpacked();
+  ASSERT_EQ(all.size(), 1U);
+  // Two norms, queries with keys and values, output, gate with input, down in each layer; the
+  // embedding, the head and its norm.
+  EXPECT_EQ(all.front().batch, 8 * (32 * 6 + 3));
+  EXPECT_GE(all.front().rows, 8'030'000'000);
+  plan.overlap.parameters = true;
+  EXPECT_TRUE(unpacked().empty()) << "blocks come before their first use";
+  plan.overlap.parameters = false;
+  plan.sharding = {};
+  EXPECT_TRUE(unpacked().empty()) << "nothing is gathered";
+}
+
 TEST(StepProgram, RingContextSendsKeysAndValuesRound) {
   const Job job = job_of("llama-3-8b", 1, 8, 8192);
   Plan plan = plan_of(job, 1, 1, 4);

@@ -66,6 +66,7 @@ void check_kernels(const Kernels& kernels) {
          "leave it false");
   refuse(kernels.document_loss, "kernels.document_loss", "true", "leave it false");
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
+  refuse(kernels.refresh_by_tensor, "kernels.refresh_by_tensor", "true", "leave it false");
   refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
   refuse(kernels.masters != Masters::kBeside, "kernels.masters",
          name_of(kMasterNames, kernels.masters), "leave it beside");

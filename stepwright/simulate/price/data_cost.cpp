@@ -128,6 +128,9 @@ double update_seconds(const PricedPosition& at, PriceTable& computations) {
   for (const Operator& op : update_operators(at.job, at.plan, share)) {
     computation += computations.seconds(op);
   }
+  for (const Operator& op : unpack_operators(at.job, at.plan, at.stage.size)) {
+    computation += computations.seconds(op);
+  }
   computation +=
       computations.seconds(norm_operator(share.elements, state_types(at.job, at.plan).gradient));
   const Messages messages(at.cost, at.plan, at.layouts);

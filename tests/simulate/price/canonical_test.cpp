@@ -50,6 +50,7 @@ Pair random_pair(Dice& dice, bool of_all) {
   while (true) {
     Pair pair{.job = random_good_job(dice), .given = {}, .settled = {}};
     pair.job.kernels.scattered_gradients = !dice.chance(3);
+    pair.job.kernels.refresh_by_tensor = dice.chance(3);
     pair.job.kernels.masters = kMasterNames[dice.below(std::size(kMasterNames))].value;
     pair.given = random_legal_plan(dice, pair.job);
     Sharding& sharding = pair.given.sharding;
