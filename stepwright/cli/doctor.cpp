@@ -67,9 +67,11 @@ Capability computing() {
                                "`docker run --gpus all`"});
   }
   if (!STEPWRIGHT_CUDA) {
-    ability.missing.push_back({"this build has no PyTorch with CUDA",
-                               "install a PyTorch with CUDA into .venv and build again "
-                               "(cmake --preset release && cmake --build --preset release)"});
+    ability.missing.push_back(
+        {"this build has no PyTorch with CUDA",
+         "install a PyTorch with CUDA into .venv, and CUDA's toolkit, and build again "
+         "(cmake --preset release && cmake --build --preset release --target "
+         "stepwright stepwright-rank)"});
   }
   return ability;
 }

@@ -52,7 +52,7 @@ std::vector<Lack> missing_for_lab() {
     if (const auto complaint = complaint_of({program, "-V"})) {
       missing.push_back(
           {fmt::format("the program {} of the package iproute2 ({})", program, *complaint),
-           "install it: apt-get install iproute2"});
+           "install it (apt-get install iproute2); it lies in /usr/sbin, which PATH must name"});
     }
   }
   if (!missing.empty()) return missing;

@@ -158,8 +158,8 @@ std::optional<Lack> missing_rank_program() {
   if (std::filesystem::exists(program)) return std::nullopt;
   return Lack{
       fmt::format("{} is not there: training needs PyTorch's C++ library", program.string()),
-      "`pip install torch` into .venv, install libgloo-dev, and build again (cmake "
-      "--preset release && cmake --build --preset release)"};
+      "`pip install torch` into .venv, install libgloo-dev, and build again (cmake --preset "
+      "release && cmake --build --preset release --target stepwright stepwright-rank)"};
 }
 
 std::filesystem::path rank_program() {
