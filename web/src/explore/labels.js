@@ -30,6 +30,7 @@ const kNames = {
   overlap: "Overlapped messages",
   "job.muon": "Muon over tensor ranks",
   "job.imbalance": "Load of the busiest expert rank",
+  "job.run.price_per_gpu_hour": "Price of a GPU-hour",
   "job.run.device_mttf": "Mean time to failure",
   "job.run.storage": "Rate of the storage",
   "job.run.host_copy": "Rate of a copy to the host",
