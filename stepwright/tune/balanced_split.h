@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "stepwright/tune/choices.h"
+#include "stepwright/tune/stage_choices.h"
 #include "stepwright/tune/work_floor.h"
 
 namespace stepwright {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stepwright/plan/frameworks/defaults.h"
+
 namespace stepwright {
 namespace {
 
@@ -14,6 +16,14 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
 }
 
 }  // namespace
+
+Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order) {
+  Plan plan;
+  plan.parallel = parallel;
+  plan.rank_order = order;
+  plan.accumulate = default_gradients(job);
+  return plan;
+}
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
 Enumeration::Enumeration(const Job& job, const Dimensions& space)

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "stepwright/plan/grid.h"
-#include "stepwright/tune/choices.h"
+#include "stepwright/tune/block_choices.h"
+#include "stepwright/tune/data_choices.h"
+#include "stepwright/tune/stage_choices.h"
 
 namespace stepwright {
 
@@ -40,6 +42,9 @@ struct GridChoice {
     return choice.first_without_parameters ? std::ssize(data->choices) : data->gathering;
   }
 };
+
+/// A plan of the grid that is legal as far as the grid and a legal block choice decide.
+Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order);
 
 /// The legal plans of a space and why the others are refused, by counting: the product structure is
 /// used, no plan is visited.

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "stepwright/core/parallel.h"
-#include "stepwright/tune/choices.h"
 #include "stepwright/tune/neighbours.h"
 
 namespace stepwright {

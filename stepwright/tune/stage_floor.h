@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "stepwright/tune/choices.h"
+#include "stepwright/tune/stage_choices.h"
 #include "stepwright/tune/work_floor.h"
 
 namespace stepwright {

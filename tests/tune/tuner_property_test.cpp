@@ -9,7 +9,6 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/prediction.h"
-#include "stepwright/tune/choices.h"
 #include "stepwright/tune/local_search.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/tune.h"

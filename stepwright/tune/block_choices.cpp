@@ -1,0 +1,183 @@
+#include "stepwright/tune/block_choices.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "stepwright/plan/canonical.h"
+#include "stepwright/plan/grid.h"
+
+namespace stepwright {
+namespace {
+
+constexpr Ability kOfBlocks[] = {Ability::kSequenceParallel, Ability::kTensorInput,
+                                 Ability::kContextKind,      Ability::kHostActivations,
+                                 Ability::kOverlap,          Ability::kExposed,
+                                 Ability::kAlgorithms,       Ability::kDispatcher};
+constexpr Algorithm Collectives::* kOfBlockMessages[] = {
+    &Collectives::tensor, &Collectives::context, &Collectives::expert};
+
+/// Rules up to this one are decided by the grid and a block choice.
+constexpr Rule kLastBlockRule = Rule::kMultiTokenStep;
+
+/// What `BlockChoice::spares` says.
+std::vector<std::uint64_t> spared(const Job& job, const Dimensions& space, const Plan& plan) {
+  std::vector<std::uint64_t> lines;
+  if (!space.framework || !job.space.overlap.empty()) return lines;
+  const WordSet given_up =
+      taken_words(Ability::kExposed, job, plan) &
+      space.framework->allowed(Ability::kOverlap, degrees_above_one(plan.parallel));
+  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
+    if (given_up[i]) lines.push_back(space.framework->lines_without(Ability::kOverlap, i));
+  }
+  return lines;
+}
+
+bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
+  return a.sequence_parallel == b.sequence_parallel && a.tensor_input == b.tensor_input &&
+         a.context_kind == b.context_kind && a.collectives == b.collectives &&
+         a.offloaded == b.offloaded;
+}
+
+/// Of a free overlap those that differ in a grid and give up only what some line may ask for.
+std::vector<Overlap> overlaps_of(const Job& job, const Dimensions& space, Plan plan) {
+  if (!space.framework || !job.space.overlap.empty()) return space.overlap;
+  plan.sharding = Sharding{.optimizer = Spread::kGlobal};
+  std::vector<Overlap> overlaps;
+  for (const Overlap& overlap : space.overlap) {
+    plan.overlap = overlap;
+    const Plan usual = canonical(plan, job);
+    const std::vector<std::uint64_t> spares = spared(job, space, usual);
+    const bool wasted = std::ranges::find(spares, std::uint64_t{0}) != spares.end();
+    const bool seen = std::ranges::find(overlaps, usual.overlap) != overlaps.end();
+    if (!wasted && !seen) overlaps.push_back(usual.overlap);
+  }
+  return overlaps;
+}
+
+/// Adds a legal choice that runs.
+void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
+  // With these states the overlap of parameters counts, wherever there is anything to shard.
+  plan.sharding = Sharding{.optimizer = Spread::kGlobal};
+  // Which layers are recomputed is chosen later.
+  const OffloadModules offloaded = plan.offload.activations;
+  plan = canonical(plan, job);
+  plan.offload.activations = offloaded;
+  if (const auto not_run = not_run_by(space, job, plan, kOfBlocks))
+    return count(table.not_run, *not_run, 1);
+  const FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
+  if (!joint.runs()) return count(table.not_run, Ability::kOverlap, 1);
+  ++table.points;
+  BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind,
+                     plan.overlap,           plan.collectives,  plan.offload.activations};
+  choice.joint = joint;
+  choice.spares = spared(job, space, plan);
+  const bool seen = std::ranges::any_of(table.choices, [&](const BlockChoice& other) {
+    return alike_but_overlap(other, choice) && other.overlap == choice.overlap;
+  });
+  if (!seen) table.choices.push_back(choice);
+}
+
+/// Adds a legal choice with each set of modules whose activations may lie on the host.
+void add_offloaded(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
+  for (const OffloadModules modules : space.offload.activations) {
+    plan.offload.activations = modules;
+    const auto rule = modules.empty() ? std::nullopt : broken_rule(job, plan);
+    if (rule == Rule::kOffloadModules || rule == Rule::kOffloadHost) {
+      count(table.refused, *rule, 1);
+    } else {
+      add_block_choice(table, job, space, plan);
+    }
+  }
+}
+
+/// The algorithms that blocks may choose for the messages of their schemes.
+std::vector<Collectives> block_algorithms(const CollectiveLists& lists) {
+  std::vector<Collectives> all;
+  for (const Algorithm tensor : lists.tensor) {
+    for (const Algorithm context : lists.context) {
+      for (const Algorithm expert : lists.expert) {
+        all.push_back({.tensor = tensor, .context = context, .expert = expert});
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
+  std::int64_t first = 0;
+  for (auto choice = choices.begin(); choice != choices.end(); ++choice) {
+    choice->first_without_parameters =
+        std::none_of(choices.begin(), choice, [&](const BlockChoice& other) {
+          Overlap without = other.overlap;
+          without.parameters = choice->overlap.parameters;
+          return alike_but_overlap(other, *choice) && without == choice->overlap;
+        });
+    first += choice->first_without_parameters ? 1 : 0;
+  }
+  return first;
+}
+
+// NOLINTNEXTLINE(readability-function-size): one loop per dimension
+BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid) {
+  BlockTable table;
+  Plan plan = grid;
+  const std::int64_t overlaps = std::ssize(space.overlap);
+  const std::int64_t sets = std::ssize(space.offload.activations);
+  const std::vector<Overlap> different = overlaps_of(job, space, grid);
+  const std::vector<Collectives> algorithms = block_algorithms(space.collectives);
+  for (const bool sequence_parallel : space.sequence_parallel) {
+    for (const TensorInput input : space.tensor_input) {
+      for (const ContextKind kind : space.context_kind) {
+        plan.sequence_parallel = sequence_parallel;
+        plan.tensor_input = input;
+        plan.context_kind = kind;
+        for (const Collectives& collectives : algorithms) {
+          plan.collectives = collectives;
+          const auto rule = broken_rule(job, plan);
+          if (rule && *rule <= kLastBlockRule) {
+            count(table.refused, *rule, overlaps * sets);
+            continue;
+          }
+          table.points += (overlaps - std::ssize(different)) * sets;
+          for (const Overlap& overlap : different) {
+            plan.overlap = overlap;
+            add_offloaded(table, job, space, plan);
+          }
+        }
+      }
+    }
+  }
+  if (table.choices.empty())
+    count(table.not_run, Ability::kOverlap, std::exchange(table.points, 0));
+  table.choices.shrink_to_fit();
+  table.without_parameters = find_first_without_parameters(table.choices);
+  return table;
+}
+
+bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
+             const StageChoice& stage) {
+  const OffloadModules modules = kept_modules(block.offloaded, stage.recompute);
+  if (modules == block.offloaded) return false;
+  BlockChoice kept = block;
+  kept.offloaded = modules;
+  return std::ranges::any_of(blocks, [&](const BlockChoice& other) {
+    return alike_but_overlap(other, kept) && other.overlap == kept.overlap;
+  });
+}
+
+void apply(const BlockChoice& choice, Plan& plan) {
+  plan.sequence_parallel = choice.sequence_parallel;
+  plan.tensor_input = choice.tensor_input;
+  plan.context_kind = choice.context_kind;
+  plan.overlap = choice.overlap;
+  const Algorithm data = plan.collectives.data;
+  plan.collectives = choice.collectives;
+  plan.collectives.data = data;
+  plan.offload.activations = choice.offloaded;
+}
+
+}  // namespace stepwright

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/tune/choices.h"
+#include "stepwright/tune/stage_choices.h"
+
+namespace stepwright {
+
+/// The choices on which the blocks of a plan depend beside the grid and the micro-batch.
+struct BlockChoice {
+  bool sequence_parallel = false;
+  TensorInput tensor_input{};
+  ContextKind context_kind{};
+  Overlap overlap;
+  Collectives collectives;  ///< But for data.
+  OffloadModules offloaded;
+  /// Whether it is the first of choices that differ in the overlap of parameters alone: the only
+  /// one where sharding has no parameters to gather.
+  bool first_without_parameters = true;
+  FrameworkLaw::Joint joint;
+  /// Of a free overlap, for each kind that it gives up though its degrees allow it, the lines that
+  /// ask for that: where none of them holds another choice is better.
+  std::vector<std::uint64_t> spares;
+
+  /// Whether it gives up overlap for nothing where these lines hold.
+  [[nodiscard]] bool wastes(std::uint64_t holds) const {
+    for (const std::uint64_t lines : spares) {
+      if ((lines & holds) == 0) return true;
+    }
+    return false;
+  }
+};
+
+struct BlockTable {
+  std::vector<BlockChoice> choices;
+  std::int64_t without_parameters = 0;  ///< How many are the first without parameters.
+  std::int64_t points = 0;              ///< Legal points of the product that run.
+  RuleCounts refused{};
+  AbilityCounts not_run{};
+};
+
+/// Sets `first_without_parameters` of all choices of a table, and returns how many are.
+std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices);
+
+BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid);
+
+/// Whether another of the blocks gives the same plans with a stage: one that leaves to the host
+/// just what is kept where the stage recomputes.
+bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
+             const StageChoice& stage);
+
+/// Puts a choice into a plan; before those of stages.
+void apply(const BlockChoice& choice, Plan& plan);
+
+}  // namespace stepwright

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stepwright/tune/choices.h"
+
+namespace stepwright {
+
+/// Sharding and how its messages are sent.
+struct DataChoice {
+  Sharding sharding;
+  DType accumulate{};
+  Algorithm algorithm{};
+  std::int64_t gradient_bucket = 0;
+  std::int64_t parameter_bucket = 0;
+  Offload offload;
+  FrameworkLaw::Joint joint;
+
+  /// Whether the overlap and the buckets of parameters mean anything.
+  [[nodiscard]] bool gathers() const {
+    return sharding.parameters != Spread::kNone || sharding.optimizer != Spread::kNone;
+  }
+  auto operator<=>(const DataChoice&) const = default;
+};
+
+/// Lists of choices, each held once: those of many grids are alike.
+using DataLists = std::set<std::vector<DataChoice>>;
+
+struct DataTable {
+  std::span<const DataChoice> choices;  ///< One of the lists.
+  std::uint64_t holds = 0;              ///< What any of them says to the lines of the framework.
+  /// How many say what, and gather parameters or do not.
+  std::map<std::pair<FrameworkLaw::Joint, bool>, std::int64_t> joints;
+  std::int64_t gathering = 0;  ///< How many of them gather parameters.
+  std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
+  RuleCounts refused{};        ///< Of the same.
+  AbilityCounts not_run{};     ///< Of the same.
+  /// Points of the same and of what may be left to the host, by what refuses that.
+  RuleCounts refused_offloads{};
+  std::int64_t not_run_offloads = 0;  ///< The same of what the framework leaves there.
+};
+
+/// `legal` is a plan of the grid that breaks no rule.
+DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal, DataLists& lists);
+
+/// Puts a choice into a plan.
+void apply(const DataChoice& choice, Plan& plan);
+
+}  // namespace stepwright
