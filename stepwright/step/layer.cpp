@@ -5,6 +5,7 @@
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
 #include "stepwright/step/host_copies.h"
+#include "stepwright/step/kept_inside.h"
 #include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
@@ -189,90 +190,6 @@ Keep input_role(const LayerClass& layer) {
   return layer.mixer == Mixer::kNone ? Keep::kMlpInput : Keep::kAttentionInput;
 }
 
-/// The kept tensors of a module for which a backward asks, but for the module's input.
-std::vector<Keep> inside(Module module) {
-  switch (module) {
-    case Module::kCoreAttention:
-      return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
-              Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
-    case Module::kMlp:
-      return {Keep::kFc1Out,         Keep::kFc1Up,     Keep::kGate,
-              Keep::kActivationOut,  Keep::kFc1Narrow, Keep::kFc1AdapterInput,
-              Keep::kFc1AdapterMask, Keep::kFc2Narrow, Keep::kFc2AdapterInput,
-              Keep::kFc2AdapterMask};
-    case Module::kMoe:
-      return {Keep::kRouterProbabilities,
-              Keep::kRouterIndices,
-              Keep::kTokenCounts,
-              Keep::kGatheredIndices,
-              Keep::kExpertWeights,
-              Keep::kExpertInput,
-              Keep::kExpertFc1Out,
-              Keep::kExpertActivationOut,
-              Keep::kCombined,
-              Keep::kLatentOut,
-              Keep::kSharedLinearInput,
-              Keep::kSharedFc1Out,
-              Keep::kSharedActivationOut,
-              Keep::kSharedOut,
-              Keep::kSharedGate,
-              Keep::kExpertFc1Narrow,
-              Keep::kExpertFc1AdapterInput,
-              Keep::kExpertFc1AdapterMask,
-              Keep::kExpertFc2Narrow,
-              Keep::kExpertFc2AdapterInput,
-              Keep::kExpertFc2AdapterMask,
-              Keep::kSharedFc1Narrow,
-              Keep::kSharedFc1AdapterInput,
-              Keep::kSharedFc1AdapterMask,
-              Keep::kSharedFc2Narrow,
-              Keep::kSharedFc2AdapterInput,
-              Keep::kSharedFc2AdapterMask};
-    case Module::kMoeActivation: return {Keep::kExpertActivationOut};
-    case Module::kNorm:
-      return {Keep::kAttentionLinearInput,
-              Keep::kKeyValueUp,
-              Keep::kMlpLinearInput,
-              Keep::kSharedLinearInput,
-              Keep::kAttentionNormCopies,
-              Keep::kMlpNormCopies,
-              Keep::kMlpEntry};
-    case Module::kLatentUp:
-      return {Keep::kQkv,
-              Keep::kHeadsQkv,
-              Keep::kQueryUpNarrow,
-              Keep::kQueryUpAdapterInput,
-              Keep::kQueryUpAdapterMask,
-              Keep::kKeyValueUpNarrow,
-              Keep::kKeyValueUpAdapterInput,
-              Keep::kKeyValueUpAdapterMask};
-    case Module::kSharedExperts:
-      return {Keep::kSharedLinearInput,
-              Keep::kSharedFc1Out,
-              Keep::kSharedActivationOut,
-              Keep::kSharedOut,
-              Keep::kSharedGate,
-              Keep::kSharedFc1Narrow,
-              Keep::kSharedFc1AdapterInput,
-              Keep::kSharedFc1AdapterMask,
-              Keep::kSharedFc2Narrow,
-              Keep::kSharedFc2AdapterInput,
-              Keep::kSharedFc2AdapterMask};
-    // Every second of wq, wk, wv, wo, w1, w3, w2; of the first three only the norm before them.
-    case Module::kPerOperator:
-      return {Keep::kAttentionLinearInput,
-              Keep::kAttentionNormCopies,
-              Keep::kQkNormed,
-              Keep::kMlpNormCopies,
-              Keep::kMlpLinearInput,
-              Keep::kMlpEntry,
-              Keep::kFc1Up,
-              Keep::kGate,
-              Keep::kActivationOut};
-  }
-  return {};
-}
-
 /// Modules that frameworks run again to their end (a checkpoint around the module); of the others
 /// they throw results away and make them anew (Megatron-Core, `CheckpointWithoutOutput`).
 constexpr Module kRunsWhole[] = {Module::kCoreAttention, Module::kMlp, Module::kMoe,
@@ -306,7 +223,7 @@ Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
   }
   for (const auto& [module, name] : kModuleNames) {
     if (!recompute_.modules.has(module)) continue;
-    for (const Keep role : inside(module)) kept.forget(role);
+    for (const Keep role : kept_inside(module)) kept.forget(role);
   }
   // The result of attention's last product is made again, unless it is a sum over ranks.
   if (recompute_.modules.has(Module::kPerOperator) && layer_.mixer != Mixer::kNone && !reduces_) {
@@ -325,7 +242,7 @@ TensorId LayerWriter::backward(Emit& b, TensorId dy,
   Rematerialisation rematerialisation(source, b.kept, b.parameters);
   for (const Module module : kRunsWhole) {
     if (recompute_.modules.has(module))
-      rematerialisation.run_whole(inside(module), ends_[static_cast<std::size_t>(module)]);
+      rematerialisation.run_whole(kept_inside(module), ends_[static_cast<std::size_t>(module)]);
   }
   b.rematerialisation = &rematerialisation;
   b.splits_gate = recompute_.modules.has(Module::kPerOperator);
