@@ -347,18 +347,18 @@ void TurnPlayer::meet(std::span<const TurnOrder::Step> steps, const Turn& turn,
 void TurnPlayer::pass(const TurnOrder::Step& step, const Turn& turn, const TurnSeconds& seconds) {
   const auto position = static_cast<std::size_t>(step.position);
   const auto& [awaited, posted] = step.waits;
-  const double own_s = seconds.of(position, turn);
+  const std::size_t pass = pass_index(turn.part.direction);
+  const bool is_there = !seconds.passes.empty() && seconds.passes[position].is_there[pass];
   double& free = free_[position];
-  if (awaited >= 0 && own_s > 0) free = std::max(free, arrived_s(awaited));
-  free += own_s;
-  all_ends_[static_cast<std::size_t>(step.turn)] = own_s > 0 ? free : 0;
+  if (awaited >= 0 && is_there) free = std::max(free, arrived_s(awaited));
+  free += seconds.of(position, turn);
+  all_ends_[static_cast<std::size_t>(step.turn)] = is_there ? free : 0;
   if (posted < 0) return;
   const auto number = static_cast<std::size_t>(posted);
   if (messages_.size() <= number) messages_.resize(number + 1);
   Message& message = messages_[number];
   message.posted_s = std::max(message.posted_s, free);
   if (seconds.passes.empty()) return;
-  const std::size_t pass = pass_index(turn.part.direction);
   message.seconds = std::max(message.seconds, seconds.passes[position].messages[pass]);
 }
 

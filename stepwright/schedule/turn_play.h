@@ -42,6 +42,8 @@ struct PartSeconds {
 struct PassSeconds {
   std::array<double, kVocabularyPasses> own{};
   std::array<double, kVocabularyPasses> messages{};
+  /// Whether the position has anything to do there, if in no time; else it waits for nothing.
+  std::array<bool, kVocabularyPasses> is_there{};
 };
 
 /// Messages of one chunk on one position, once in a step; those of a position go one after the

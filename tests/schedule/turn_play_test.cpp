@@ -105,6 +105,9 @@ TEST(TurnPlay, PassesHideTheirMessages) {
       TurnSeconds seconds = seconds_of({stages, 1, 1, 2, 0}, 1);
       seconds.passes.resize(static_cast<std::size_t>(stages));
       for (PassSeconds& position : seconds.passes) {
+        for (const Direction everywhere : {Direction::kLogits, Direction::kLogitGradient}) {
+          position.is_there[pass_index(everywhere)] = true;
+        }
         position.own[pass_index(Direction::kLogits)] = 0.1;
         position.own[pass_index(Direction::kLogitGradient)] = 0.2;
         for (const Direction posting :
@@ -113,8 +116,12 @@ TEST(TurnPlay, PassesHideTheirMessages) {
           position.messages[pass_index(posting)] = 0.02;
         }
       }
-      seconds.passes.front().own[pass_index(Direction::kTakeRows)] = 0.01;
-      seconds.passes.back().own[pass_index(Direction::kTakeGradient)] = 0.01;
+      const auto add = [](PassSeconds& position, Direction pass) {
+        position.is_there[pass_index(pass)] = true;
+        position.own[pass_index(pass)] = 0.01;
+      };
+      add(seconds.passes.front(), Direction::kTakeRows);
+      add(seconds.passes.back(), Direction::kTakeGradient);
       const Placement placement(PlacementKind::kCyclic, stages, 1);
       TurnPlayer player;
       const auto played_s = [&](std::int64_t count) {

@@ -1,7 +1,6 @@
 #include "stepwright/simulate/price/block_costs.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/model/layer_order.h"
@@ -190,12 +189,7 @@ PassCost BlockPricer::price_pass(const VocabularyPass& pass, const Where& where)
     if (computes) cost.compute_s += times_[i].seconds;
   }
   cost.floor_s = cost.kernels_s = cost.compute_s;
-  // What hands something on keeps those behind it waiting, if it takes no time itself.
-  if (!pass.piece.outputs.empty() || !pass.piece.operators.empty()) {
-    for (double* seconds : {&cost.seconds, &cost.floor_s}) {
-      *seconds = std::max(*seconds, std::numeric_limits<double>::min());
-    }
-  }
+  result.is_there = !pass.piece.outputs.empty() || !pass.piece.operators.empty();
   return result;
 }
 

@@ -227,6 +227,7 @@ void PipelinePricer::set_pass_seconds() {
     seconds.own[i] = pass.cost.seconds;
     seconds.messages[i] = pass.message_s;
     floors.own[i] = pass.cost.floor_s;
+    seconds.is_there[i] = floors.is_there[i] = pass.is_there;
   }
 }
 

@@ -69,6 +69,7 @@ struct PassCost {
   Direction direction{};
   BlockCost cost;
   double message_s = 0;
+  bool is_there = false;  ///< It computes, or hands something on, if in no time.
 };
 
 /// A backward cut in two (`step/split_backward.h`).
