@@ -63,15 +63,17 @@ struct LayerMatrix {
 };
 
 /// What an update that makes matrices orthogonal has computed so far of one kind of parameters,
-/// between the messages that it needs; empty: nothing yet.
+/// between the messages that it needs.
 struct OrthogonalStep {
+  enum class Made : std::uint8_t { kNothing, kMomentum, kMatrices, kUpdates };
+  Made made = Made::kNothing;
   ByParameter momentum;  ///< Of what this rank holds of each.
-  /// All matrices; of those that this rank makes orthogonal the values, then the updates.
+  /// All matrices; of those that this rank makes orthogonal the values, and the updates as far as
+  /// messages have come with them.
   std::vector<LayerMatrix> matrices;
   std::vector<at::Tensor> values;
   std::vector<at::Tensor> updates;
-  bool is_scaled = false;  ///< Updates are all there.
-  ByParameter returned;    ///< Of each the part of its updates that this rank holds.
+  ByParameter returned;  ///< Of each the part of its updates that this rank holds.
 };
 
 /// Everything that the operators of one rank work with.

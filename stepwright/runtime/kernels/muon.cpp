@@ -60,7 +60,8 @@ std::vector<StoredParameter*> orthogonal_parameters(RankState& rank, bool expert
 
 OrthogonalStep& with_momentum(RankState& rank, bool expert) {
   OrthogonalStep& step = rank.orthogonal[expert ? 1 : 0];
-  if (!step.matrices.empty()) return step;
+  if (step.made >= OrthogonalStep::Made::kMomentum) return step;
+  step.made = OrthogonalStep::Made::kMomentum;
   const UpdateRates rates = update_rates(rank);
   for (StoredParameter* p : orthogonal_parameters(rank, expert)) {
     if (p->master.numel() == 0) continue;  // another owns it
@@ -72,25 +73,28 @@ OrthogonalStep& with_momentum(RankState& rank, bool expert) {
   const StateLayout& layout = rank.store.layout(expert);
   const bool owned = layout.sharding.gradients == Spread::kNone;
   if (!owned) deal_out(step.matrices, layout.shares(layout.sharding.optimizer));
+  step.values.resize(step.matrices.size());
+  step.updates.resize(step.matrices.size());
   return step;
 }
 
 OrthogonalStep& with_matrices(RankState& rank, bool expert) {
   OrthogonalStep& step = with_momentum(rank, expert);
-  if (!step.values.empty()) return step;
-  for (const LayerMatrix& matrix : step.matrices) {
+  if (step.made >= OrthogonalStep::Made::kMatrices) return step;
+  step.made = OrthogonalStep::Made::kMatrices;
+  for (std::size_t i = 0; i < step.matrices.size(); ++i) {
+    const LayerMatrix& matrix = step.matrices[i];
     const at::Tensor flat =
         step.momentum.at(matrix.parameter).narrow(0, matrix.first, matrix.elements());
-    step.values.push_back(flat.view({matrix.rows, matrix.columns()}));
+    step.values[i] = flat.view({matrix.rows, matrix.columns()});
   }
   return step;
 }
 
 OrthogonalStep& with_updates(RankState& rank, bool expert) {
   OrthogonalStep& step = with_matrices(rank, expert);
-  if (step.is_scaled) return step;
-  step.is_scaled = true;
-  step.updates.resize(step.matrices.size());
+  if (step.made >= OrthogonalStep::Made::kUpdates) return step;
+  step.made = OrthogonalStep::Made::kUpdates;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const LayerMatrix& matrix = step.matrices[i];
     if (!step.values[i].defined()) continue;

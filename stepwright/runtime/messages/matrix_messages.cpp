@@ -103,7 +103,7 @@ at::Tensor of_matrix(const OrthogonalStep& step, const std::vector<at::Tensor>& 
 void bring_to_owners(Call& call) {
   OrthogonalStep& step = with_momentum(call.rank, is_of_experts(call.op.group));
   const std::int64_t own = call.rank.groups.of(call.op).index();
-  step.values.resize(step.matrices.size());
+  step.made = OrthogonalStep::Made::kMatrices;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const LayerMatrix& matrix = step.matrices[i];
     if (matrix.owner != own) continue;
@@ -147,7 +147,6 @@ bool rows_are_cut(const LayerMatrix& matrix) {
 void gather_whole(Call& call) {
   OrthogonalStep& step = with_matrices(call.rank, is_of_experts(call.op.group));
   const Communicator& group = call.rank.groups.of(call.op);
-  step.updates.resize(step.matrices.size());
   std::vector<at::Tensor> own;
   const std::vector<std::size_t> cut = cut_matrices(step);
   for (const std::size_t i : cut) own.push_back(step.values[i].reshape({-1}));
@@ -173,9 +172,8 @@ void gather_whole(Call& call) {
 /// divided.
 void share_products(Call& call) {
   OrthogonalStep& step = with_matrices(call.rank, is_of_experts(call.op.group));
-  const bool first = step.updates.empty();
-  step.updates.resize(step.matrices.size());
   const std::vector<std::size_t> cut = cut_matrices(step);
+  const bool first = !cut.empty() && !step.updates[cut.front()].defined();
   std::vector<at::Tensor> products;
   for (const std::size_t i : cut) {
     if (first) step.updates[i] = step.values[i];
