@@ -80,13 +80,11 @@ void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Dr
   const auto said = fields.find("activation_offloading");
   const bool moved = said && said->text() != "false";
   if (!word && !moved) return;
+  const std::string key = word ? "gradient_checkpointing" : "activation_offloading";
   const Node& place = word ? *given : *said;
-  if (draft.plan.recompute.kind == RecomputeKind::kFull &&
-      place.text().find("disk") == std::string::npos) {
-    return draft.plan.offload.move_inputs();
-  }
-  left_out.push_back({word ? "gradient_checkpointing" : "activation_offloading", place,
-                      "offload of activations: its messages and what it frees of the devices"});
+  const bool on_disk = place.text().find("disk") != std::string::npos;
+  if (!on_disk) return take_moved_inputs(key, place, left_out, draft);
+  left_out.push_back({key, place, "offload to a disk: its reads and writes, and what it frees"});
 }
 
 void read_attention_flags(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {

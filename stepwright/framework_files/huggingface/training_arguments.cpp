@@ -189,12 +189,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
     if (arguments.flag(key, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
   }
   if (arguments.flag(kMovesInputs, false)) {
-    if (draft.plan.recompute.kind == RecomputeKind::kFull) {
-      draft.plan.offload.move_inputs();
-    } else {
-      left_out.push_back({kMovesInputs, *arguments.find(kMovesInputs),
-                          "offload of all that is kept: its messages and what it frees"});
-    }
+    take_moved_inputs(kMovesInputs, *arguments.find(kMovesInputs), left_out, draft);
   }
   draft.take_liger(arguments.flag("use_liger_kernel", false));
   take_optimizer(arguments, "optim", left_out, draft);
@@ -205,6 +200,13 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   if (arguments.flag("use_flash_attention_2", false)) draft.attention = AttentionKernel::kFlash2;
   take_attention(arguments, "attn_implementation", left_out, draft);
   read_parallelism_section(arguments.section("parallelism_config"), trainer, draft);
+}
+
+void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
+                       Draft& draft) {
+  if (draft.plan.recompute.kind == RecomputeKind::kFull) return draft.plan.offload.move_inputs();
+  left_out.push_back(
+      {std::string(key), setting, "offload of all that is kept: its messages and what it frees"});
 }
 
 void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
@@ -23,6 +25,11 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
 /// Reads the words of `fsdp` and, over them, `fsdp_config`, which turns FSDP on by itself with
 /// `section_alone`. Whether FSDP is on.
 bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer);
+
+/// Takes a setting that is on and moves to the host what is kept: with full recomputation, read
+/// before, the inputs of layers; everything else is left out.
+void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
+                       Draft& draft);
 
 /// Spreads it over the ranks that `files` start, and lists what became of the settings.
 void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,
