@@ -28,12 +28,12 @@ void add_tune_adapters(Tree& model, const Architecture& architecture) {
   builder.insert(builder.rfind('.') + 1, "lora_");
   model.set("_component_", builder);
   Tree modules = Tree::flow_sequence();
-  constexpr std::pair<AdapterTarget, std::string_view> kModules[] = {
+  constexpr std::pair<AdapterTarget, std::string_view> kProducts[] = {
       {AdapterTarget::kQuery, "q_proj"},
       {AdapterTarget::kKey, "k_proj"},
       {AdapterTarget::kValue, "v_proj"},
       {AdapterTarget::kProjection, "output_proj"}};
-  for (const auto& [target, name] : kModules) {
+  for (const auto& [target, name] : kProducts) {
     if (adapters.has(target)) modules.add(name);
   }
   model.set("lora_attn_modules", modules);

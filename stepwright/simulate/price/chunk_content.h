@@ -38,8 +38,8 @@ struct ChunkContent {
   [[nodiscard]] std::size_t place(std::int64_t layer) const {
     return again(layer) ? recomputed_place : plain_place;
   }
-  [[nodiscard]] std::size_t place(const AlikeLayers& layers) const {
-    return layers.again ? recomputed_place : plain_place;
+  [[nodiscard]] std::size_t place(const AlikeLayers& kind) const {
+    return kind.again ? recomputed_place : plain_place;
   }
 };
 
