@@ -22,11 +22,11 @@ Json words_json(Ability ability, const WordSet& words) {
 }
 
 /// Degrees by their names, other words behind their ability: "sharding NNG".
-Json with_json(const AbilityEntry& line) {
-  Json list = words_json(line.other, line.with);
-  if (line.other == Ability::kParallel) return list;
+Json condition_json(const AbilityCondition& condition) {
+  Json list = words_json(condition.ability, condition.words);
+  if (condition.ability == Ability::kParallel) return list;
   for (Json& word : list) {
-    word = fmt::format("{} {}", name_of(kAbilityNames, line.other), word.get<std::string>());
+    word = fmt::format("{} {}", name_of(kAbilityNames, condition.ability), word.get<std::string>());
   }
   return list;
 }
@@ -34,7 +34,8 @@ Json with_json(const AbilityEntry& line) {
 Json line_json(const AbilityEntry& line) {
   Json json = {{"ability", name_of(kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
-  if (line.with.any()) json["with"] = with_json(line);
+  if (line.with.any()) json["with"] = condition_json({line.other, line.with});
+  if (line.of_job) json["of_job"] = condition_json(*line.of_job);
   if (line.without.any()) json["without"] = words_json(Ability::kParallel, line.without);
   if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
@@ -93,6 +94,7 @@ docs/formats.md, "Frameworks", has every word. Sources: --json.
 std::string line_text(const Json& line) {
   auto what = line.at("ability").get<std::string>();
   if (line.contains("with")) what += " with " + joined_by(" or ", line.at("with"));
+  if (line.contains("of_job")) what += " of " + joined_by(" or ", line.at("of_job"));
   if (line.contains("without")) what += " without " + joined_by(" and ", line.at("without"));
   if (line.contains("variant")) what += " of " + line.at("variant").get<std::string>();
   what += releases_text(line);

@@ -147,6 +147,8 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
     compare("muon", name_of(kMuonFormNames, from.muon), name_of(kMuonFormNames, to.muon));
   }
   if (from.documents) note_packing(from.documents->packing, to.documents, compare, notes);
+  compare("kernels.masters", name_of(kMasterNames, from.kernels.masters),
+          name_of(kMasterNames, to.kernels.masters));
   compare("kernels.attention", name_of(kAttentionKernelNames, from.kernels.attention),
           name_of(kAttentionKernelNames, to.kernels.attention));
 }
@@ -178,6 +180,7 @@ void settle_read_back(const LaunchTarget& target, PlannedJob& planned, bool near
   }
   note_job(planned.job, back.job, notes);
   planned.job.muon = back.job.muon;
+  planned.job.kernels.masters = back.job.kernels.masters;
 }
 
 }  // namespace stepwright

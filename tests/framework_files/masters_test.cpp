@@ -4,7 +4,10 @@
 #include <string>
 
 #include "imported.h"
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "tests/plan/refusal.h"
 
 namespace stepwright {
 namespace {
@@ -116,6 +119,30 @@ TEST(MastersOfFiles, UpdatesInPlaceAreWrittenAndReadBack) {
             .planned;
     EXPECT_EQ(back.job.kernels.masters, Masters::kNone);
     EXPECT_EQ(back.plan, file.started.plan);
+  }
+}
+
+// axolotl loads weights in bf16, which nothing but FSDP makes fp32: of bf16 are gradients, too.
+TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
+  const Given given{.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"};
+  for (const std::string cluster : {"dgx-h100:2", "dgx-h100:1"}) {
+    PlannedJob planned = in_place();
+    planned.job.kernels.masters = Masters::kAlone;
+    planned.job.cluster = *built_in_cluster("dgx-h100", cluster.ends_with('2') ? 2 : 1);
+    planned.job.cluster.devices_per_node = cluster.ends_with('2') ? 8 : 1;
+    planned.plan = Plan{};
+    planned.plan.parallel.data = planned.job.cluster.devices();
+    planned.plan.accumulate = DType::kBf16;
+    const LaunchFile file = export_plan("axolotl", planned, "");
+    EXPECT_THAT(file.text, testing::HasSubstr("bf16: full"));
+    EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("`kernels.masters` is none there "
+                                                                 "and alone in the plan")));
+    EXPECT_EQ(file.started.job.kernels.masters, Masters::kNone);
+    EXPECT_EQ(file.started.plan.accumulate, DType::kBf16);
+    planned.plan.accumulate = DType::kFp32;
+    EXPECT_THAT(refusal_of(ErrorKind::kUnsupported, [&] { export_plan("axolotl", planned, ""); }),
+                testing::HasSubstr("accumulate wide: accelerate (axolotl) runs own"));
+    EXPECT_EQ(export_plan("axolotl", planned, "", true).started.plan.accumulate, DType::kBf16);
   }
 }
 

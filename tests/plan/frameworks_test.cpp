@@ -91,6 +91,28 @@ TEST(Frameworks, VariantsDoOtherwise) {
   EXPECT_FALSE(framework_of_variant("megatron-core"));
 }
 
+TEST(Frameworks, ALineAsksForAChoiceOfAPlanAndOneOfItsJob) {
+  Job job;
+  job.model = *built_in_model("llama-3-8b");
+  job.cluster = *built_in_cluster("dgx-h100", 1);
+  job.precision = DType::kBf16;
+  const Framework axolotl{.name = "accelerate", .variant = "axolotl"};
+  const auto sums_in = [&](const Framework& framework, DType type, bool adapters) {
+    Job trained = job;
+    if (adapters) trained.model.adapters = Adapters{.targets = AdapterTargets(1)};
+    Plan plan;
+    plan.parallel.data = 8;
+    plan.accumulate = type;
+    return FrameworkLaw(framework).runs(Ability::kAccumulate, trained, canonical(plan, trained));
+  };
+  EXPECT_TRUE(sums_in(axolotl, DType::kBf16, false));
+  EXPECT_FALSE(sums_in(axolotl, DType::kFp32, false));
+  EXPECT_FALSE(sums_in(axolotl, DType::kBf16, true));
+  EXPECT_TRUE(sums_in(axolotl, DType::kFp32, true));
+  EXPECT_FALSE(sums_in({.name = "accelerate"}, DType::kBf16, false));
+  EXPECT_TRUE(sums_in({.name = "accelerate"}, DType::kFp32, false));
+}
+
 TEST(Frameworks, TogetherRunEveryWord) {
   for (const auto& [ability, word] : kAbilityNames) {
     WordSet all;
@@ -387,6 +409,9 @@ TEST(Frameworks, EntriesNameWhatIsWrong) {
   EXPECT_THAT(entry_refused("runs: [{ability: shedule, words: [], source: s}]"),
               HasSubstr("did you mean 'schedule'?"));
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: []}]"), HasSubstr("source"));
+  EXPECT_THAT(entry_refused("runs: [{ability: offload, with: {sharding: [NNN], recompute: [full]}, "
+                            "words: [], source: s}]"),
+              HasSubstr("runs.0.with.recompute: is one condition too many"));
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: [], source: ''}]"),
               HasSubstr("names no source"));
   EXPECT_THAT(entry_refused("defaults: [{attention: {V100: flash2}, source: s}]"),

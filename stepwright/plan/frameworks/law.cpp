@@ -35,6 +35,10 @@ std::vector<const AbilityEntry*> lines_of(const Framework& framework) {
 
 bool joins(const AbilityEntry& line) { return line.other != Ability::kParallel; }
 
+bool holds_of_job(const AbilityEntry& line, const Job& job, const Plan& plan) {
+  return !line.of_job || line.of_job->holds(job, plan);
+}
+
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
   if ((line.without & WordSet(degrees)).any()) return false;
   return line.with.none() || (line.with & WordSet(degrees)).any();
@@ -83,8 +87,9 @@ FrameworkLaw::FrameworkLaw(const Framework& framework) : framework_(framework) {
 WordSet FrameworkLaw::allowed(Ability ability, const Job& job, const Plan& plan) const {
   WordSet words = allowed(ability, degrees_above_one(plan.parallel));
   for (const AbilityEntry* line : joining_) {
-    const bool holds =
-        line->ability == ability && (taken_words(line->other, job, plan) & line->with).any();
+    const bool holds = line->ability == ability &&
+                       (taken_words(line->other, job, plan) & line->with).any() &&
+                       holds_of_job(*line, job, plan);
     if (holds) words &= line->words;
   }
   return words;
@@ -131,7 +136,8 @@ FrameworkLaw::Joint FrameworkLaw::joint(std::span<const Ability> decided, const 
     const bool broken =
         here && (*here & ~line.words).any() && !within(line.ability, job, plan, line.words);
     if (broken) joint.breaks |= bit(i);
-    if (other && (*other & line.with).any()) joint.holds |= bit(i);
+    const bool holds = other && (*other & line.with).any() && holds_of_job(line, job, plan);
+    if (holds) joint.holds |= bit(i);
   }
   return joint;
 }

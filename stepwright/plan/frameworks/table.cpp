@@ -61,6 +61,27 @@ FrameworkBuckets read_buckets(Node node) {
   return buckets;
 }
 
+/// Degrees, or words of another ability; beside those of one that a plan chooses, of one that its
+/// job does.
+void read_with(Node with, AbilityEntry& entry) {
+  if (!with.is_mapping()) {
+    entry.with = read_words(with, Ability::kParallel);
+    return;
+  }
+  for (const auto& [name, words] : with.members()) {
+    const Ability ability = named_ability(with, name);
+    const AbilityCondition condition{ability, read_words(words, ability)};
+    if (entry.with.none()) {
+      entry.other = ability;
+      entry.with = condition.words;
+    } else if (!of_plan(ability) && !entry.of_job) {
+      entry.of_job = condition;
+    } else {
+      words.fail("is one condition too many: one, and a second of what a job says");
+    }
+  }
+}
+
 AbilityEntry read_line(Node node) {
   node.allow_only(
       {"ability", "words", "except", "with", "without", "variant", "from", "before", "source"});
@@ -76,15 +97,7 @@ AbilityEntry read_line(Node node) {
   if (const auto without = node.find("without")) {
     entry.without = read_words(*without, Ability::kParallel);
   }
-  if (const auto with = node.find("with")) {
-    if (with->is_mapping()) {
-      const auto [name, words] = with->members().front();
-      entry.other = named_ability(*with, name);
-      entry.with = read_words(words, entry.other);
-    } else {
-      entry.with = read_words(*with, Ability::kParallel);
-    }
-  }
+  if (const auto with = node.find("with")) read_with(*with, entry);
   if (const auto variant = node.find("variant")) entry.variant = variant->text();
   entry.releases = read_releases(node);
   return entry;
@@ -114,7 +127,8 @@ void put_in_place(std::vector<AbilityEntry>& runs, std::size_t inherited) {
   std::erase_if(runs, [&](const AbilityEntry& line) {
     return line.other != Ability::kParallel &&
            std::ranges::any_of(own, [&](const AbilityEntry& one) {
-             return one.ability == line.ability && one.other == line.other && one.with == line.with;
+             return one.ability == line.ability && one.other == line.other &&
+                    one.with == line.with && one.of_job == line.of_job;
            });
   });
   runs.insert(runs.end(), own.begin(), own.end());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,17 @@
 
 namespace stepwright {
 
+/// A choice of a plan or a job among some words.
+struct AbilityCondition {
+  Ability ability{};
+  WordSet words;
+  bool operator==(const AbilityCondition&) const = default;
+
+  [[nodiscard]] bool holds(const Job& job, const Plan& plan) const {
+    return (taken_words(ability, job, plan) & words).any();
+  }
+};
+
 /// One line of a framework's table: the words of an ability that it runs, and where that is
 /// written. Lines of one ability that all hold for a plan narrow each other.
 struct AbilityEntry {
@@ -20,8 +32,9 @@ struct AbilityEntry {
   /// these degrees is above 1); none: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  WordSet without;      ///< Degrees of which none is above 1.
-  std::string variant;  ///< Holds for this variant alone; empty: for all.
+  std::optional<AbilityCondition> of_job;  ///< And where the job takes one of these words.
+  WordSet without;                         ///< Degrees of which none is above 1.
+  std::string variant;                     ///< Holds for this variant alone; empty: for all.
   Releases releases;
   std::string source;
 };
