@@ -6,9 +6,11 @@
 #include <chrono>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_path.h"
+#include "stepwright/huggingface/exporter.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/launch.h"
@@ -70,6 +72,7 @@ class Train : public Command {
     const auto place = launched_rank();
     if (!place || place->rank == 0) {
       for (const std::string& file : files_to_write(options_)) check_writable(file);
+      if (!options_.checkpoint.empty()) tell_of_adapters(planned.job.model, console);
     }
     const std::int64_t ranks = planned.plan.parallel.ranks();
     const std::int64_t wanted = options_.ranks > 0 ? options_.ranks : ranks;
@@ -87,6 +90,14 @@ class Train : public Command {
   }
 
  private:
+  /// Says before a run what its checkpoints will not be converted to.
+  void tell_of_adapters(const Architecture& model, const Console& console) const try {
+    if (model.adapters) check_adapter_folder(model, options_.weights_from);
+  } catch (const Error& error) {
+    console.log.info(fmt::format(
+        "`checkpoint convert --format peft` will refuse what this trains: {}", error.what()));
+  }
+
   /// Says once what else every rank would say.
   void check_data(const Job& job) const {
     const TokenFile tokens(options_.data, token_format(options_.data, options_.data_format),

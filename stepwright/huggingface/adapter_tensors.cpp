@@ -51,8 +51,13 @@ class AdapterWriter {
   [[noreturn]] void fail(const ForeignTensor& tensor) const {
     fail_unsupported(
         fmt::format("model {}: adapters beside '{}' have no place in a folder of peft beside '{}' "
-                    "of the family {}, which has one A for all of its rows",
-                    model_.name, tensor.own, tensor.name, family_.model_type));
+                    "of the family {}, which has one A for all of its rows{}",
+                    model_.name, tensor.own, tensor.name, family_.model_type,
+                    model_.adapters->joined
+                        ? ""
+                        : ": a job trains that with adapters.joined: true, beside all of its "
+                          "parts. Weights that hold what these adapters add are written "
+                          "(stepwright checkpoint convert --format huggingface --merge BASE)"));
   }
 
   /// peft src/peft/tuners/lora/layer.py, ParamWrapper: experts that are one parameter of a layer

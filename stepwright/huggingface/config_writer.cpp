@@ -21,7 +21,9 @@ constexpr Named<Activation> kActivationWords[] = {{Activation::kSilu, "silu"},
                                                   {Activation::kGelu, "gelu"},
                                                   {Activation::kGeluTanh, "gelu_new"},
                                                   {Activation::kRelu, "relu"},
-                                                  {Activation::kSquaredRelu, "relu2"}};
+                                                  {Activation::kSquaredRelu, "relu2"},
+                                                  // As gpt-oss calls it, beside its own clamps.
+                                                  {Activation::kClampedSwiglu, "silu"}};
 
 /// Keys of `yarn` and of lists of factors.
 void add_stretch(Json& json, const RotaryScaling& scaling) {
@@ -86,7 +88,7 @@ void add_experts(Json& json, const Architecture& model, const Family& family) {
   if (!model.experts) return;
   const Experts& experts = *model.experts;
   json["num_experts_per_tok"] = experts.top_k;
-  if (family.model_type == "mixtral") {
+  if (family.model_type == "mixtral" || family.model_type == "gpt_oss") {
     json["num_local_experts"] = experts.count;
     json["intermediate_size"] = experts.ffn;
     return;

@@ -28,6 +28,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The family of a base, or the first that has all of the model.
+Family family_beside(const fs::path& base, const Architecture& model) {
+  return base.empty() ? family_of(model) : checked_family(base, model);
+}
+
 /// Tensors of one file.
 struct OutFile {
   std::string name;
@@ -52,7 +57,7 @@ class Exporter {
 
   void write(const fs::path& out) {
     const fs::path base = base_directory();
-    const Family family = base.empty() ? family_of(model_) : checked_family(base, model_);
+    const Family family = family_beside(base, model_);
     if (options_.form == ExportForm::kAdapters) return write_adapters(out, family, base);
     nlohmann::ordered_json config;
     if (options_.form == ExportForm::kMerged) {
@@ -330,6 +335,10 @@ class Exporter {
 };
 
 }  // namespace
+
+void check_adapter_folder(const Architecture& model, const fs::path& base) {
+  adapter_tensors(model, family_beside(base, model));
+}
 
 void export_huggingface(const fs::path& checkpoint, const fs::path& out,
                         const ExportOptions& options) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "stepwright/huggingface/numbers.h"
+#include "stepwright/model/architecture.h"
 
 namespace stepwright {
 
@@ -31,5 +32,9 @@ struct ExportOptions {
 /// with `kRuntime` when files cannot be written.
 void export_huggingface(const std::filesystem::path& checkpoint, const std::filesystem::path& out,
                         const ExportOptions& options);
+
+/// Fails as `export_huggingface` will with the adapters of a model beside weights of a base, if
+/// they have no place in a folder of peft. `base` may be empty.
+void check_adapter_folder(const Architecture& model, const std::filesystem::path& base);
 
 }  // namespace stepwright

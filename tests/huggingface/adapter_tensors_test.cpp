@@ -65,8 +65,13 @@ TEST(AdapterTensors, OfJoinedPartsShareTheirA) {
 }
 
 TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
-  EXPECT_THROW(tensors_of(adapted(kGpt2, {AdapterTarget::kQuery})), Error);
-  EXPECT_THROW(tensors_of(adapted(kGptNeox, {AdapterTarget::kQuery})), Error);
+  for (const char* fused : {kGpt2, kGptNeox}) {
+    const Architecture apart =
+        adapted(fused, {AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue});
+    EXPECT_THAT([&] { tensors_of(apart); }, ::testing::ThrowsMessage<Error>(::testing::AllOf(
+                                                ::testing::HasSubstr("adapters.joined: true"),
+                                                ::testing::HasSubstr("--merge BASE"))));
+  }
 }
 
 TEST(AdapterTensors, OfJoinedPartsStandBesideTheTensorThatFusesThem) {
@@ -100,6 +105,15 @@ TEST(AdapterTensors, OfStackedExpertsAreRefusedWithWhatDoesHoldThem) {
       ::testing::ThrowsMessage<Error>(::testing::AllOf(
           ::testing::HasSubstr("stand beside each expert"), ::testing::HasSubstr("--merge BASE"))));
   EXPECT_THAT(adapted_modules(model, family).parameters, ElementsAre("mlp.experts.down_proj"));
+}
+
+TEST(AdapterTensors, ModulesOfGptOssAreThoseOfItsFamily) {
+  Architecture model = *built_in_model("gpt-oss-20b");
+  EXPECT_EQ(family_of(model).model_type, "gpt_oss");
+  model.adapters = Adapters{.rank = 2, .alpha = 6, .targets = possible_targets(model)};
+  const AdaptedModules found = adapted_modules(model, family_of(model));
+  EXPECT_THAT(found.modules, ElementsAre("q_proj", "k_proj", "v_proj", "o_proj"));
+  EXPECT_THAT(found.parameters, ElementsAre("mlp.experts.gate_up_proj", "mlp.experts.down_proj"));
 }
 
 TEST(AdapterTensors, ModulesAreNamedSoThatNoOthersAre) {

@@ -274,6 +274,31 @@ class PeftOfTransposed(PeftOfFused):
         )
 
 
+class ApartOfFused(PeftOfTransposed):
+    """Adapters of parts that a module fuses, each with its own A."""
+
+    adapters = "{rank: 4, alpha: 6, targets: [q, k, v]}"
+    test_adapters_of_peft_learn_here_as_there = None
+    test_every_plan_begins_with_the_same_adapters = None
+    test_adapters_trained_here_load_there = None
+    test_a_run_goes_on_beside_its_base_alone = None
+
+    def test_a_run_says_that_they_have_no_folder(self) -> None:
+        (self.folder / "plan.yaml").write_text(self.plan())
+        run = ("--checkpoint", self.folder / "run", "--steps", 1)
+        data = ("--data", self.folder / "text", "--data-format", "text")
+        source = ("--weights-from", self.folder / "model")
+        done = self.call("train", self.folder / "plan.yaml", *data, *run, *source)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("`checkpoint convert --format peft` will refuse", done.stderr)
+        self.assertIn("adapters.joined: true", done.stderr)
+        convert = ("checkpoint", "convert", self.folder / "run", "--format", "peft")
+        done = self.call(*convert, "-o", self.folder / "ours")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("adapters.joined: true", done.stderr)
+        self.assertFalse((self.folder / "ours").exists())
+
+
 class PeftOfExperts(Peft):
     """Adapters of each expert. What peft itself saves of them has all experts in one tensor."""
 
