@@ -350,11 +350,29 @@ TEST(InputsOfLayers, OnADiskOrBesideAllElseAreLeftOut) {
 }
 
 /// FSDP recomputes by a word of its own; without it training code does, which files say, too.
+TEST(InputsOfLayers, AreLeftToTheHostByVerlWhereItRecomputes) {
+  const auto read = [](const std::string& words) {
+    return import_file("run.sh",
+                       "python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 "
+                       "data.max_response_length=3072 "
+                       "actor_rollout_ref.actor.strategy=fsdp2 "
+                       "actor_rollout_ref.actor.ppo_mini_batch_size=128 "
+                       "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 "
+                       "actor_rollout_ref.model.enable_activation_offload=True " +
+                           words + "\n");
+  };
+  const std::string setting = "actor_rollout_ref.model.enable_activation_offload";
+  const ImportedPlan moved = read("");
+  EXPECT_TRUE(moved.planned.plan.offload.moves_inputs());
+  EXPECT_THAT(moved.report.read, takes(setting, "offload.activations"));
+  const ImportedPlan kept = read("actor_rollout_ref.model.enable_gradient_checkpointing=False");
+  EXPECT_EQ(kept.planned.plan.offload, Offload{});
+  EXPECT_THAT(kept.report.not_read, lists(setting, Matters::kYes));
+}
+
 TEST(InputsOfLayers, AreWrittenAndReadBack) {
   for (const std::string target : {"accelerate", "deepspeed", "axolotl", "llama-factory"}) {
     for (const std::string states : {"NNN", "GGG"}) {
-      if (target == "axolotl" && states == "NNN")
-        continue;  // Sums in bf16, which no plan of it has.
       PlannedJob planned = planned_with(states, {});
       planned.plan.recompute.kind = RecomputeKind::kFull;
       planned.plan.offload.move_inputs();

@@ -38,6 +38,9 @@ void read_parameter_type(const Fields& config, Draft& draft) {
 void read_verl_model(const Fields& model, Draft& draft) {
   if (model.flag("enable_gradient_checkpointing", true)) {
     draft.plan.recompute.kind = RecomputeKind::kFull;
+    // verl/utils/activation_offload.py: what checkpoints keep, a layer's input, but for the last
+    // layer's; without checkpoints all that layers keep, which no plan has.
+    if (model.flag("enable_activation_offload", false)) draft.plan.offload.move_inputs();
   }
   // verl/workers/engine/fsdp/transformer_impl.py: LoRA where lora_rank is above 0.
   const auto rank = model.node().find("lora_rank");
