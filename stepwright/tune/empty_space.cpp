@@ -97,10 +97,42 @@ Job mended(Job job, Rule rule) {
   return job;
 }
 
+/// All that the lists of a space leave to the host.
+std::vector<Offload> listed_offloads(const Space& space) {
+  std::vector<Offload> all;
+  for (const double share : space.offload.optimizer) {
+    for (const bool masters : space.offload.masters) {
+      for (const bool parameters : space.offload.parameters) {
+        for (const OffloadModules modules : space.offload.activations) {
+          all.push_back({.optimizer = share,
+                         .masters = masters,
+                         .activations = modules,
+                         .parameters = parameters});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/// A plan that breaks the rule by what it leaves to the host.
+std::optional<Rejected> broken_by_offload(const Job& job, const Dimensions& space, Rule rule,
+                                          Plan grid) {
+  for (const Sharding& states : space.sharding) {
+    for (const Offload& offload : listed_offloads(space)) {
+      grid.sharding = states;
+      grid.offload = offload;
+      if (broken_rule(job, grid) == rule) return illegal(job, grid);
+    }
+  }
+  return std::nullopt;
+}
+
 /// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or
 /// without its choices of batch, schedule and chunks. Nothing where another choice breaks it.
 std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule rule, Plan grid) {
   if (broken_rule(job, grid) == rule) return illegal(job, grid);
+  if (auto refused = broken_by_offload(job, space, rule, grid)) return refused;
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
       for (const Schedule& schedule : schedules_of(kind, space.chunks, space.strands)) {

@@ -200,12 +200,7 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
 /// Takes what cannot be left to the host out of the points; each of a grid's points of sharding
 /// stands for so many.
 void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each, const Plan& legal) {
-  Plan example = legal;
-  for (const double share : space_.offload.optimizer) {
-    example.offload.optimizer = share;
-    if (broken_rule(job_, example)) break;
-  }
-  refuse(data.refused_offloads, each, example);
+  refuse(data.refused_offloads, each, legal);
   for (const std::int64_t points : data.refused_offloads) points_ -= times(points, each);
   leave(Ability::kOffload, times(data.not_run_offloads, each));
   points_ -= times(data.not_run_offloads, each);

@@ -183,6 +183,21 @@ TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
                                   HasSubstr("legal plans are left with tensor free (")));
 }
 
+TEST(Tune, NamesWhatOfTheHostEmptiesTheSpace) {
+  Job job = small_tune_job();
+  job.cluster.host = {};
+  job.space.offload.activations = {OffloadModules{OffloadModule::kCoreAttention}};
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("says nothing of cluster.host.memory"),
+                                  HasSubstr("nearest legal: offload.activations []"),
+                                  HasSubstr("offload.activations free (")));
+  job.space.offload.activations = {OffloadModules{OffloadModule::kMoeActivation}};
+  EXPECT_THAT(failure(job), HasSubstr("has no moe_act"));
+  job = small_tune_job();
+  job.space.offload.parameters = {true};
+  job.space.sharding = {*sharding_of("NNG")};
+  EXPECT_THAT(failure(job), HasSubstr("offload.parameters with NNG and 0% of the optimizer"));
+}
+
 TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
   Job job = small_tune_job();
   job.sequences = 4;
