@@ -104,8 +104,7 @@ class Predict : public Command {
     const std::optional<TrainingRun> run = run_.run();
     PlannedJob given = load_plan_file(plan_, console);
     reserve_.apply(given.job);
-    const PlannedJob planned =
-        changes_.empty() ? settled_plan(given, plan_) : with_fields(given, changes_);
+    const PlannedJob planned = settled_plan(with_fields(given, changes_), plan_);
     std::optional<Prediction> before;
     if (!changes_.empty()) before = predict(given);
     Prediction prediction = predict(planned, !trace_.empty());

@@ -51,6 +51,13 @@ void add_unread_packing(const Packing& packing, std::vector<std::string>& notes)
   if (packing.group > 0) add("group");
 }
 
+void add_unread_muon(const Job& job, std::vector<std::string>& notes) {
+  if (job.optimizer == Optimizer::kMuon || job.muon == MuonForm{}) return;
+  notes.push_back(
+      fmt::format("muon is not used: only the optimizer muon reads it, and the optimizer is {}.",
+                  name_of(kOptimizerNames, job.optimizer)));
+}
+
 std::string encoder_note(const Encoder& encoder) {
   const std::int64_t parameters = encoder.parameters + encoder.projector;
   const std::string count =
@@ -88,6 +95,7 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   std::vector<std::string> notes = job.notes;
   for (std::string& note : unlikely_figures(job.cluster)) notes.push_back(std::move(note));
   add_unlikely_limit(job, notes);
+  add_unread_muon(job, notes);
   if (job.documents) add_unread_packing(job.documents->packing, notes);
   if (job.model.multi_token_layers > 0 && !job.model.count_multi_token) {
     notes.emplace_back(

@@ -176,6 +176,14 @@ TEST(PlanNotes, SayThatAGroupIsOne) {
               ElementsAre(HasSubstr("hpz is read as IGG")));
 }
 
+TEST(PlanNotes, SayThatOtherOptimizersReadNoFormOfMuon) {
+  PlannedJob planned = read_plan_text(std::string(kJob) + "parallel: {data: 64}\n");
+  planned.job.muon = MuonForm::kBlockwise;
+  EXPECT_THAT(plan_notes(planned), ElementsAre(HasSubstr("the optimizer is adam")));
+  planned.job.optimizer = Optimizer::kMuon;
+  EXPECT_THAT(plan_notes(planned), IsEmpty());
+}
+
 // 128,256 tokens are no multiple of 5.
 TEST(PlanNotes, SayHowManyTokensAllPartsOfTheVocabularyHave) {
   const auto notes = [](const std::string& lines) {
