@@ -118,21 +118,16 @@ std::vector<Offload> listed_offloads(const Space& space) {
 /// A plan that breaks the rule by what it leaves to the host.
 std::optional<Rejected> broken_by_offload(const Job& job, const Dimensions& space, Rule rule,
                                           Plan grid) {
-  for (const Sharding& states : space.sharding) {
-    for (const Offload& offload : listed_offloads(space)) {
-      grid.sharding = states;
-      grid.offload = offload;
-      if (broken_rule(job, grid) == rule) return illegal(job, grid);
-    }
+  for (const Offload& offload : listed_offloads(space)) {
+    grid.offload = offload;
+    if (broken_rule(job, grid) == rule) return illegal(job, grid);
   }
   return std::nullopt;
 }
 
-/// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or
-/// without its choices of batch, schedule and chunks. Nothing where another choice breaks it.
-std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule rule, Plan grid) {
-  if (broken_rule(job, grid) == rule) return illegal(job, grid);
-  if (auto refused = broken_by_offload(job, space, rule, grid)) return refused;
+/// A plan that breaks it by its choices of batch, schedule, chunks and layers.
+std::optional<Rejected> broken_by_stages(const Job& job, const Dimensions& space, Rule rule,
+                                         Plan grid) {
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const ScheduleKind kind : space.schedule) {
       for (const Schedule& schedule : schedules_of(kind, space.chunks, space.strands)) {
@@ -143,6 +138,20 @@ std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule 
           if (broken_rule(job, grid) == rule) return illegal(job, grid);
         }
       }
+    }
+  }
+  return std::nullopt;
+}
+
+/// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or
+/// without other choices. Nothing where none of those alone breaks it.
+std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule rule, Plan grid) {
+  if (broken_rule(job, grid) == rule) return illegal(job, grid);
+  if (auto refused = broken_by_stages(job, space, rule, grid)) return refused;
+  for (const Sharding& states : space.sharding) {
+    grid.sharding = states;
+    for (const auto find : {broken_by_offload, broken_by_stages}) {
+      if (auto refused = find(job, space, rule, grid)) return refused;
     }
   }
   return std::nullopt;

@@ -198,6 +198,15 @@ TEST(Tune, NamesWhatOfTheHostEmptiesTheSpace) {
   EXPECT_THAT(failure(job), HasSubstr("offload.parameters with NNG and 0% of the optimizer"));
 }
 
+TEST(Tune, NamesTheStatesThatEmptyTheSpaceOfASchedule) {
+  Job job = small_tune_job();
+  job.space.pipeline = {2};
+  job.space.schedule = {ScheduleKind::kVocabularyOne};
+  job.space.sharding = {*sharding_of("NNG"), *sharding_of("GGG")};
+  EXPECT_THAT(failure(job),
+              AllOf(HasSubstr("vocab-1 with sharded parameters"), HasSubstr("schedule free (")));
+}
+
 TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
   Job job = small_tune_job();
   job.sequences = 4;
