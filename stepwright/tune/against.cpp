@@ -261,7 +261,26 @@ class PathToBest {
     return fields;
   }
 
-  Change taken(Plan plan, const TunedPlan& reached) {
+  /// Leaves to later changes the flags of this one without which it is legal, runs, fits and is
+  /// worth it all the same.
+  void put_off_flags(Plan& plan, TunedPlan& reached) {
+    for (const Take& take : flags()) {
+      Plan without = plan;
+      take(without, plan_);
+      Price price;
+      if (without == plan || broken_rule(job_, without)) continue;
+      if (!settle_proposal(without, price, true)) continue;
+      const Plan same = canonical(without, job_);
+      if (same == reached.plan || same == canonical(plan_, job_)) continue;
+      const TunedPlan played_without = played(without, same, price);
+      if (!played_without.fits || !(played_without.step_time_s < worth_s())) continue;
+      plan = without;
+      reached = played_without;
+    }
+  }
+
+  Change taken(Plan plan, TunedPlan reached) {
+    put_off_flags(plan, reached);
     std::vector<std::string> fields = needed_fields(plan, reached);
     Change change{.kind = moves_model(job_, plan_, plan) ? ChangeKind::kLayout : ChangeKind::kFlag,
                   .set = std::move(fields),
