@@ -34,11 +34,11 @@ struct Against {
 
 /// The shortest way found from a plan to one that is at most `kAsGood` slower than the best: the
 /// flag that gains most first, then pairs of flags, then what moves the model, then all that is
-/// left at once; of several choices at once those that can be a change of their own come later. What
-/// must follow a change follows. Empty when the plan is as good, or when no plan
-/// of the search fits. Where the plan does not fit the first change makes it fit. Fails when it is
-/// not a legal plan of the result's job. `attention`: the kernel that the person's plan trains
-/// with, where it is not the job's; the search's own is then a flag, which comes first.
+/// left at once; of several choices at once those that can be a change of their own come later.
+/// What must follow a change follows. Empty when the plan is as good, or when no plan of the search
+/// fits. Where the plan does not fit the first change makes it fit. Fails when it is not a legal
+/// plan of the result's job. `attention`: the kernel that the person's plan trains with, where it
+/// is not the job's; the search's own is then a flag, which comes first.
 Against against(const TuneResult& result, const Plan& own, const TuneOptions& options = {},
                 std::optional<AttentionKernel> attention = std::nullopt);
 

@@ -8,7 +8,10 @@
 #include "small_jobs.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/canonical.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/differences.h"
@@ -16,9 +19,12 @@
 namespace stepwright {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Optional;
+using ::testing::StartsWith;
 
 TuneOptions one_thread() { return {.threads = 1, .top = 5}; }
 
@@ -70,6 +76,30 @@ TEST(Against, TheFirstChangeMakesAPlanFit) {
   EXPECT_FALSE(found.own.fits);
   EXPECT_GT(found.own.over_by_bytes, 0);
   ASSERT_FALSE(found.changes.empty());
+  expect_reachable(result, own, found);
+}
+
+// Sharded gradients are of bf16 there, with buckets of a layer: three choices that it runs
+// together.
+TEST(Against, WhatAFrameworkRunsOnlyTogetherIsOneChangeWithoutWhatCanWait) {
+  Job job = small_tune_job();
+  job.model = built_in_model("llama-3.1-8b").value();
+  job.cluster = built_in_cluster("dgx-h100", 1).value();
+  job.framework = {.name = "accelerate"};
+  job.sequences = 64;
+  job.length = 4096;
+  const TuneResult result = tune(job, one_thread());
+  Plan own;
+  own.parallel.data = 8;
+  own.recompute.kind = RecomputeKind::kFull;
+  own = FrameworkLaw(job.framework).with_buckets(job, canonical(own, job));
+  const Against found = against(result, own, one_thread());
+  EXPECT_FALSE(found.own.fits);
+  ASSERT_GT(found.changes.size(), 1U);
+  EXPECT_THAT(found.changes.front().set, Contains("accumulate=bf16"));
+  EXPECT_THAT(found.changes.front().set, Contains(StartsWith("sharding.states=")));
+  EXPECT_THAT(found.changes.front().set, Not(Contains(StartsWith("recompute="))));
+  EXPECT_THAT(found.changes[1].set, ElementsAre(StartsWith("recompute=")));
   expect_reachable(result, own, found);
 }
 
