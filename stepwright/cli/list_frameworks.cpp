@@ -35,7 +35,7 @@ Json line_json(const AbilityEntry& line) {
   Json json = {{"ability", name_of(kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
   if (line.with.any()) json["with"] = condition_json({line.other, line.with});
-  if (line.of_job) json["of_job"] = condition_json(*line.of_job);
+  for (const AbilityCondition& one : line.of_job) json["of_job"].push_back(condition_json(one));
   if (line.without.any()) json["without"] = words_json(Ability::kParallel, line.without);
   if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
@@ -94,7 +94,9 @@ docs/formats.md, "Frameworks", has every word. Sources: --json.
 std::string line_text(const Json& line) {
   auto what = line.at("ability").get<std::string>();
   if (line.contains("with")) what += " with " + joined_by(" or ", line.at("with"));
-  if (line.contains("of_job")) what += " of " + joined_by(" or ", line.at("of_job"));
+  for (const Json& one : line.value("of_job", Json::array())) {
+    what += " and " + joined_by(" or ", one);
+  }
   if (line.contains("without")) what += " without " + joined_by(" and ", line.at("without"));
   if (line.contains("variant")) what += " of " + line.at("variant").get<std::string>();
   what += releases_text(line);

@@ -7,6 +7,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/plan/frameworks.h"
 #include "tests/plan/refusal.h"
 
 namespace stepwright {
@@ -133,6 +134,8 @@ TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
     planned.plan = Plan{};
     planned.plan.parallel.data = planned.job.cluster.devices();
     planned.plan.accumulate = DType::kBf16;
+    const FrameworkLaw law({.name = "accelerate", .variant = "axolotl"});
+    planned.plan = law.with_buckets(planned.job, planned.plan);
     const LaunchFile file = export_plan("axolotl", planned, "");
     EXPECT_THAT(file.text, testing::HasSubstr("bf16: full"));
     EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("`kernels.masters` is none there "

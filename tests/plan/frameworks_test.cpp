@@ -411,7 +411,7 @@ TEST(Frameworks, EntriesNameWhatIsWrong) {
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: []}]"), HasSubstr("source"));
   EXPECT_THAT(entry_refused("runs: [{ability: offload, with: {sharding: [NNN], recompute: [full]}, "
                             "words: [], source: s}]"),
-              HasSubstr("runs.0.with.recompute: is one condition too many"));
+              HasSubstr("runs.0.with.recompute: is a second choice of a plan"));
   EXPECT_THAT(entry_refused("runs: [{ability: schedule, words: [], source: ''}]"),
               HasSubstr("names no source"));
   EXPECT_THAT(entry_refused("defaults: [{attention: {V100: flash2}, source: s}]"),

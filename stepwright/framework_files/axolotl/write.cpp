@@ -16,7 +16,7 @@ namespace {
 /// src/axolotl/core/builders/base.py, _configure_precision_settings.
 void add_axolotl_precision(Tree& file, const Job& job) {
   const DType precision = job.precision;
-  if (job.kernels.masters == Masters::kNone) {
+  if (job.kernels.masters == Masters::kNone && precision == DType::kBf16) {
     file.set("bf16", "full");
     return;
   }

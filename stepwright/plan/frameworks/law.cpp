@@ -36,7 +36,7 @@ std::vector<const AbilityEntry*> lines_of(const Framework& framework) {
 bool joins(const AbilityEntry& line) { return line.other != Ability::kParallel; }
 
 bool holds_of_job(const AbilityEntry& line, const Job& job, const Plan& plan) {
-  return !line.of_job || line.of_job->holds(job, plan);
+  return std::ranges::all_of(line.of_job, [&](const auto& one) { return one.holds(job, plan); });
 }
 
 bool counts_with(const AbilityEntry& line, DegreeSet degrees) {

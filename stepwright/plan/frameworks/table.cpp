@@ -61,8 +61,7 @@ FrameworkBuckets read_buckets(Node node) {
   return buckets;
 }
 
-/// Degrees, or words of another ability; beside those of one that a plan chooses, of one that its
-/// job does.
+/// Degrees, or words of another ability; beside those, of abilities of the job.
 void read_with(Node with, AbilityEntry& entry) {
   if (!with.is_mapping()) {
     entry.with = read_words(with, Ability::kParallel);
@@ -74,10 +73,10 @@ void read_with(Node with, AbilityEntry& entry) {
     if (entry.with.none()) {
       entry.other = ability;
       entry.with = condition.words;
-    } else if (!of_plan(ability) && !entry.of_job) {
-      entry.of_job = condition;
+    } else if (!of_plan(ability)) {
+      entry.of_job.push_back(condition);
     } else {
-      words.fail("is one condition too many: one, and a second of what a job says");
+      words.fail("is a second choice of a plan: one, and what the job says beside it");
     }
   }
 }

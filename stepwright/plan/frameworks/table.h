@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,9 +31,9 @@ struct AbilityEntry {
   /// these degrees is above 1); none: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  std::optional<AbilityCondition> of_job;  ///< And where the job takes one of these words.
-  WordSet without;                         ///< Degrees of which none is above 1.
-  std::string variant;                     ///< Holds for this variant alone; empty: for all.
+  std::vector<AbilityCondition> of_job;  ///< And where the job is as each of these says.
+  WordSet without;                       ///< Degrees of which none is above 1.
+  std::string variant;                   ///< Holds for this variant alone; empty: for all.
   Releases releases;
   std::string source;
 };
