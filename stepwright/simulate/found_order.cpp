@@ -218,10 +218,10 @@ OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_bat
   return basis;
 }
 
-std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan) {
+std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan, double useful_s) {
   if (is_settled(plan.schedule)) return {plan};
   std::vector<Plan> orders;
-  double best_s = std::numeric_limits<double>::infinity();
+  double best_s = useful_s;
   offer_orders(pricer, job, plan, best_s, [&](Built built) {
     const Schedule& schedule = built.plan.schedule;
     best_s = std::min(best_s, order_s(schedule, schedule.known.found->turns));

@@ -14,8 +14,8 @@ OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_bat
 
 /// The plan itself where it is settled, else plans with orders found by their price in each
 /// placement that can be the best, with room for as much as fits, up to twice as many micro-batches
-/// as 1F1B holds. None where not one micro-batch fits.
-std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan);
+/// as 1F1B holds, where they may take less than `useful_s`. None where not one micro-batch fits.
+std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan, double useful_s);
 
 /// Settles a plan that lacks an order: of the schedules with a name that have one strand and at
 /// most two chunks and of orders found for this plan, the one whose program takes the

@@ -10,11 +10,11 @@
 namespace stepwright {
 namespace {
 
-/// Plans that fit by their price.
-std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& near, int threads,
-                              const Room& room) {
-  const std::vector<Plan> plans = prices.with_orders(near);
-  const std::vector<Price> found = prices.price(plans, threads);
+/// Plans that fit by their price, of orders that are found those that may be faster than the best.
+std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& near,
+                              const Evaluation& evaluation, const Room& room) {
+  const std::vector<Plan> plans = prices.with_orders(near, evaluation.best_s());
+  const std::vector<Price> found = prices.price(plans, evaluation.threads());
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!room.holds(found[i])) continue;
@@ -92,7 +92,7 @@ std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& pric
   while (evaluation.best_s() < before_s) {
     before_s = evaluation.best_s();
     near = priced(prices, around(prices, evaluation.job(), space, evaluation.ranked().front().plan),
-                  evaluation.threads(), room);
+                  evaluation, room);
     play_near(near, evaluation, prices);
     settle(evaluation, near, 1, prices.most_operators(), price_error);
   }

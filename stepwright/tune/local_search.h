@@ -44,11 +44,12 @@ class PlayedPrices {
 
   /// The plan with a balanced split, where it has one (`with_balanced_split`).
   std::optional<Plan> balanced(const Plan& plan) { return with_balanced_split(work_, plan); }
-  /// The plans, those that lack an order (`auto`) with the orders that are found for them.
-  std::vector<Plan> with_orders(const std::vector<Plan>& plans) {
+  /// The plans, those that lack an order (`auto`) with the orders that are found for them and may
+  /// take less than `useful_s`.
+  std::vector<Plan> with_orders(const std::vector<Plan>& plans, double useful_s) {
     std::vector<Plan> settled;
     for (const Plan& plan : plans) {
-      const std::vector<Plan> orders = found_orders(*pricers_.front(), job_, plan);
+      const std::vector<Plan> orders = found_orders(*pricers_.front(), job_, plan, useful_s);
       settled.insert(settled.end(), orders.begin(), orders.end());
     }
     return settled;

@@ -283,6 +283,15 @@ TEST(FoundOrder, IsInThePlacementThatIsAskedForWhereThatFits) {
   }
 }
 
+TEST(FoundOrder, IsFoundWhereItMayTakeLessThanIsAskedFor) {
+  PlannedJob asked = planned(cases().front());
+  asked.plan.schedule.chunks = 2;
+  const CostModel cost(asked.job);
+  Pricer pricer(asked.job, cost);
+  EXPECT_FALSE(found_orders(pricer, asked.job, asked.plan, kNotRun).empty());
+  EXPECT_TRUE(found_orders(pricer, asked.job, asked.plan, 1e-6).empty());
+}
+
 TEST(FoundOrder, IsSettledOnce) {
   const PlannedJob settled = with_order(planned(cases().front()));
   EXPECT_TRUE(is_settled(settled.plan.schedule));
