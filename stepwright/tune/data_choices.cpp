@@ -102,24 +102,19 @@ bool is_of_offload(Rule rule) {
 std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dimensions& space,
                                     Plan plan, std::int64_t points) {
   std::vector<Offload> legal;
-  for (const double share : space.offload.optimizer) {
-    for (const bool masters : space.offload.masters) {
-      for (const bool parameters : space.offload.parameters) {
-        plan.offload = {
-            .optimizer = share, .masters = masters, .activations = {}, .parameters = parameters};
-        const bool there = plan.offload != Offload{};
-        std::optional<Rule> rule;
-        if (there) rule = broken_rule(job, plan);
-        const bool runs = !there || !space.framework ||
-                          space.framework->runs(Ability::kOffload, job, canonical(plan, job));
-        if (rule && is_of_offload(*rule)) {
-          count(table.refused_offloads, *rule, points);
-        } else if (!runs) {
-          table.not_run_offloads = plus(table.not_run_offloads, points);
-        } else {
-          legal.push_back(plan.offload);
-        }
-      }
+  for (const Offload& offload : offloads_of_states(space.offload)) {
+    plan.offload = offload;
+    const bool there = offload != Offload{};
+    std::optional<Rule> rule;
+    if (there) rule = broken_rule(job, plan);
+    const bool runs = !there || !space.framework ||
+                      space.framework->runs(Ability::kOffload, job, canonical(plan, job));
+    if (rule && is_of_offload(*rule)) {
+      count(table.refused_offloads, *rule, points);
+    } else if (!runs) {
+      table.not_run_offloads = plus(table.not_run_offloads, points);
+    } else {
+      legal.push_back(offload);
     }
   }
   return legal;
@@ -201,6 +196,19 @@ void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Pla
 }
 
 }  // namespace
+
+std::vector<Offload> offloads_of_states(const OffloadLists& lists) {
+  std::vector<Offload> all;
+  for (const double share : lists.optimizer) {
+    for (const bool masters : lists.masters) {
+      for (const bool parameters : lists.parameters) {
+        all.push_back(
+            {.optimizer = share, .masters = masters, .activations = {}, .parameters = parameters});
+      }
+    }
+  }
+  return all;
+}
 
 DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal, DataLists& lists) {
   DataTable table;

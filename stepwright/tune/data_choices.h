@@ -46,6 +46,9 @@ struct DataTable {
   std::int64_t not_run_offloads = 0;  ///< The same of what the framework leaves there.
 };
 
+/// What lists leave to the host of states and parameters, in order.
+std::vector<Offload> offloads_of_states(const OffloadLists& lists);
+
 /// `legal` is a plan of the grid that breaks no rule.
 DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal, DataLists& lists);
 

@@ -14,6 +14,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/plan/plan_table.h"
+#include "stepwright/tune/data_choices.h"
 #include "stepwright/tune/frameworks.h"
 
 namespace stepwright {
@@ -97,30 +98,15 @@ Job mended(Job job, Rule rule) {
   return job;
 }
 
-/// All that the lists of a space leave to the host.
-std::vector<Offload> listed_offloads(const Space& space) {
-  std::vector<Offload> all;
-  for (const double share : space.offload.optimizer) {
-    for (const bool masters : space.offload.masters) {
-      for (const bool parameters : space.offload.parameters) {
-        for (const OffloadModules modules : space.offload.activations) {
-          all.push_back({.optimizer = share,
-                         .masters = masters,
-                         .activations = modules,
-                         .parameters = parameters});
-        }
-      }
-    }
-  }
-  return all;
-}
-
 /// A plan that breaks the rule by what it leaves to the host.
 std::optional<Rejected> broken_by_offload(const Job& job, const Dimensions& space, Rule rule,
                                           Plan grid) {
-  for (const Offload& offload : listed_offloads(space)) {
-    grid.offload = offload;
-    if (broken_rule(job, grid) == rule) return illegal(job, grid);
+  for (const Offload& states : offloads_of_states(space.offload)) {
+    grid.offload = states;
+    for (const OffloadModules modules : space.offload.activations) {
+      grid.offload.activations = modules;
+      if (broken_rule(job, grid) == rule) return illegal(job, grid);
+    }
   }
   return std::nullopt;
 }
